@@ -1,0 +1,2 @@
+//! The loop: one prompt, many turns, one end.
+#![forbid(unsafe_code)]

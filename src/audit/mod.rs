@@ -1,0 +1,2 @@
+//! The chained log: write, verify, show.
+#![forbid(unsafe_code)]

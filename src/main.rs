@@ -1,0 +1,3 @@
+//! The program: parse, hand over, exit code.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Supervisor, spawner, roles, wire framing.

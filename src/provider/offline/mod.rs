@@ -1,0 +1,1 @@
+//! `offline/planner`: a deterministic planner behind the same trait as any model.

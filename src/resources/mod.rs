@@ -1,0 +1,2 @@
+//! What the model is told, as reviewable files.
+#![forbid(unsafe_code)]

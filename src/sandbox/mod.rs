@@ -1,0 +1,1 @@
+//! The policy table and its appliers.

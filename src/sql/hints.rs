@@ -1,0 +1,1 @@
+//! SQLite's errors, with what to do about them.

@@ -1,0 +1,13 @@
+//! The SQL extension: tools, guard, connection, schema, caps, receipts.
+#![forbid(unsafe_code)]
+
+pub mod cell;
+pub mod connection;
+pub mod gate;
+pub mod guard;
+pub mod hints;
+pub mod outcome;
+pub mod query;
+pub mod sample;
+pub mod schema;
+pub mod tools;

@@ -1,0 +1,1 @@
+//! One guarded query, capped by stepping.

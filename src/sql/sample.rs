@@ -1,0 +1,1 @@
+//! The sample database: deterministic, believable, with honest traps.

@@ -1,0 +1,1 @@
+//! Belt 3: the live schema, looked up by name and never interpolated.

@@ -1,0 +1,1 @@
+//! The five tools, one a file, registered in one plain place.

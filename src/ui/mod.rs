@@ -1,0 +1,2 @@
+//! Thin clients of the one protocol.
+#![forbid(unsafe_code)]

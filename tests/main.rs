@@ -1,0 +1,17 @@
+//! The program as its users drive it: one binary of tests, one module a concern.
+#![allow(clippy::disallowed_methods, reason = "tests start the program under test")]
+#![allow(missing_docs, reason = "a test's name says what it proves")]
+
+#[test]
+fn no_test_file_is_forgotten() {
+    let declared = include_str!("main.rs");
+    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if let Some(module) = name.strip_suffix(".rs").filter(|module| *module != "main") {
+            assert!(
+                declared.contains(&format!("mod {module};")),
+                "tests/{name} is not compiled: declare it in main.rs"
+            );
+        }
+    }
+}
