@@ -1,0 +1,268 @@
+//! What to do next, decided anew each time from what the messages tell.
+
+use serde_json::{Map, Value, json};
+
+use super::atoms::{Atom, What, atoms};
+use super::calendar;
+use super::link;
+use super::lookup::{self, Places};
+use super::plan::Plan;
+use super::read::read;
+use super::schema::{Schema, TableId};
+use super::sentence;
+use super::sql;
+use super::transcript::Transcript;
+use super::trouble::Trouble;
+use super::words::{Token, tokens};
+
+/// The next step.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Step {
+    /// Call these tools.
+    Call(Vec<(&'static str, Map<String, Value>)>),
+    /// Say this; the question is settled.
+    Say(String),
+}
+
+/// The most tool calls for one question.
+const MOST_CALLS: usize = 12;
+/// Of them, the most that describe a table: the rest list, look up and answer.
+const MOST_DESCRIBED: usize = 8;
+/// The most pages of tables that are turned before names are filtered instead.
+const MOST_PAGES: usize = 2;
+
+/// Decides.
+pub(super) fn next(transcript: &Transcript) -> Step {
+    let step = decide(transcript);
+    match &step {
+        Step::Call(calls) if transcript.calls + calls.len() > MOST_CALLS => {
+            Step::Say("CANNOT: this takes more steps than I allow myself. Please ask something simpler.".to_owned())
+        }
+        _ => step,
+    }
+}
+
+fn decide(transcript: &Transcript) -> Step {
+    let tokens = tokens(&transcript.question);
+    if tokens.is_empty() {
+        return Step::Say("CANNOT: there is no question.".to_owned());
+    }
+    if let Some(step) = list(transcript, &tokens) {
+        return step;
+    }
+    let schema = Schema::of(&transcript.listed, &transcript.described);
+    if schema.tables.is_empty() {
+        return Step::Say("CANNOT: the database shows no tables.".to_owned());
+    }
+    let named = named_tables(&schema, &tokens);
+    if transcript.asked.is_empty() {
+        let first = first_tables(transcript, &schema, &tokens, &named);
+        if !first.is_empty() {
+            return describe(&schema, &first);
+        }
+        return Step::Say(
+            Trouble::Decline(format!("nothing in the question names what this database holds. {}", tables(&schema)))
+                .text(&schema),
+        );
+    }
+    let mut places = Places::default();
+    let understood = understand(transcript, &tokens, &schema, &places);
+    let (plan, atoms) = match understood {
+        Ok(found) => found,
+        Err(trouble) => {
+            let more = more_tables(transcript, &schema, &named);
+            if !more.is_empty() {
+                return describe(&schema, &more);
+            }
+            match look_up(transcript, &tokens, &schema, &mut places) {
+                Some(step) => return step,
+                None => match understand(transcript, &tokens, &schema, &places) {
+                    Ok(found) => found,
+                    Err(_) if places.is_empty() => return Step::Say(trouble.text(&schema)),
+                    Err(trouble) => return Step::Say(trouble.text(&schema)),
+                },
+            }
+        }
+    };
+    answer(transcript, &schema, &plan, &atoms)
+}
+
+/// Pages of the list of tables, while there are more to turn.
+fn list(transcript: &Transcript, tokens: &[Token]) -> Option<Step> {
+    if transcript.pages.is_empty() {
+        return Some(Step::Call(vec![("list_tables", Map::new())]));
+    }
+    if let (true, Some(fault)) = (transcript.listed.is_empty(), &transcript.fault) {
+        return Some(Step::Say(format!("CANNOT: the tables could not be listed: {fault}")));
+    }
+    let offset = transcript.next_offset?;
+    if transcript.pages.len() < MOST_PAGES {
+        return Some(Step::Call(vec![("list_tables", object(json!({ "offset": offset })))]));
+    }
+    // Too many to turn every page: ask for names that contain the question's own words.
+    let words: Vec<&Token> = tokens
+        .iter()
+        .filter(|token| token.key.len() > 3 && super::lexicon::role(&[token.lower.as_str()]).is_none())
+        .collect();
+    let calls: Vec<_> = words
+        .iter()
+        .filter(|token| !transcript.pages.contains(&token.key))
+        .take(3)
+        .map(|token| ("list_tables", object(json!({ "filter": token.key }))))
+        .collect();
+    let filtered = transcript.pages.len() > MOST_PAGES;
+    (!calls.is_empty() && !filtered).then_some(Step::Call(calls))
+}
+
+fn understand(
+    transcript: &Transcript,
+    tokens: &[Token],
+    schema: &Schema,
+    places: &Places,
+) -> Result<(Plan, Vec<Atom>), Trouble> {
+    let atoms = atoms(&transcript.question, tokens, schema, places, transcript.today).map_err(|_| Trouble::Today)?;
+    let plan = read(schema, &atoms, &transcript.chosen)?;
+    Ok((plan, atoms))
+}
+
+/// Tables whose names stand in the question.
+fn named_tables(schema: &Schema, tokens: &[Token]) -> Vec<TableId> {
+    let mut named = Vec::new();
+    for at in 0..tokens.len() {
+        let Some((_, links)) = link::longest(schema, tokens, at) else { continue };
+        for link in links {
+            if let link::Target::Table(table, _) = link.target {
+                if !named.contains(&table) {
+                    named.push(table);
+                }
+            }
+        }
+    }
+    named
+}
+
+/// The tables to look at first: a log of events where something happened at a time, else those the question names.
+fn first_tables(transcript: &Transcript, schema: &Schema, tokens: &[Token], named: &[TableId]) -> Vec<TableId> {
+    let timed = (0..tokens.len())
+        .any(|at| matches!(calendar::read(&tokens[at..], transcript.today), Ok(Some(period)) if !period.bare));
+    let happened = tokens.iter().enumerate().any(|(at, token)| {
+        token.lower.ends_with("ed")
+            && super::lexicon::role(&[token.lower.as_str()]).is_none()
+            && link::longest(schema, tokens, at).is_none()
+    });
+    if timed && happened {
+        let logs: Vec<TableId> = (0..schema.tables.len())
+            .filter(|&table| {
+                schema.tables[table]
+                    .words
+                    .last()
+                    .is_some_and(|last| ["event", "activity", "log", "history", "audit"].contains(&last.as_str()))
+            })
+            .collect();
+        if let [only] = logs.as_slice() {
+            return vec![*only];
+        }
+    }
+    if !named.is_empty() {
+        return named.iter().copied().take(MOST_DESCRIBED).collect();
+    }
+    if schema.tables.len() <= MOST_DESCRIBED { (0..schema.tables.len()).collect() } else { Vec::new() }
+}
+
+/// Further tables to look at: those named, then neighbours along keys, then all of a small database.
+fn more_tables(transcript: &Transcript, schema: &Schema, named: &[TableId]) -> Vec<TableId> {
+    let room = MOST_DESCRIBED.saturating_sub(transcript.asked.len());
+    let fresh = |table: &TableId| !transcript.asked.contains(&schema.tables[*table].name);
+    let mut more: Vec<TableId> = named.iter().copied().filter(|table| fresh(table)).collect();
+    if more.is_empty() {
+        if schema.tables.len() <= MOST_DESCRIBED {
+            more = (0..schema.tables.len()).filter(fresh).collect();
+        } else {
+            let neighbours = schema.neighbours();
+            more = neighbours.into_iter().filter(|table| fresh(table)).collect();
+        }
+    }
+    more.truncate(room);
+    more
+}
+
+/// Looks for words not understood among the values of the data.
+fn look_up(transcript: &Transcript, tokens: &[Token], schema: &Schema, places: &mut Places) -> Option<Step> {
+    let atoms = atoms(&transcript.question, tokens, schema, places, transcript.today).ok()?;
+    let words = unknown_words(&atoms);
+    let sql = lookup::query(schema, &words)?;
+    match transcript.result(&sql) {
+        None => Some(Step::Call(vec![run(&sql)])),
+        Some(Ok(rows)) => {
+            places.learn(schema, &words, &rows.rows);
+            None
+        }
+        Some(Err(_)) => None,
+    }
+}
+
+/// Words that may be values, alone and as runs.
+fn unknown_words(atoms: &[Atom]) -> Vec<String> {
+    /// More would make a look-up dear, and a question with more unknown words is not understood anyway.
+    const MOST: usize = 8;
+    let mut words: Vec<String> = Vec::new();
+    let mut run: Vec<&str> = Vec::new();
+    for atom in atoms.iter().chain(std::iter::once(&Atom { what: What::Stop, raw: String::new(), first: 0, end: 0 })) {
+        match &atom.what {
+            What::Text(text) => words.push(text.clone()),
+            What::Unknown if atom.raw.chars().any(char::is_alphabetic) => {
+                words.push(atom.raw.clone());
+                run.push(&atom.raw);
+                continue;
+            }
+            _ => {}
+        }
+        if run.len() > 1 {
+            words.push(run.join(" "));
+        }
+        run.clear();
+    }
+    let mut seen: Vec<String> = Vec::new();
+    for word in words {
+        if !seen.iter().any(|known| known.to_lowercase() == word.to_lowercase()) {
+            seen.push(word);
+        }
+    }
+    seen.truncate(MOST);
+    seen
+}
+
+fn answer(transcript: &Transcript, schema: &Schema, plan: &Plan, atoms: &[Atom]) -> Step {
+    let Some(sql) = sql::write(schema, plan) else {
+        return Step::Say(
+            "CANNOT: I understood the question, but I can't tell it to the database in one query.".to_owned(),
+        );
+    };
+    match transcript.result(&sql) {
+        None => Step::Call(vec![run(&sql)]),
+        Some(Ok(rows)) => Step::Say(sentence::answer(&transcript.question, schema, plan, atoms, rows)),
+        Some(Err(reason)) => Step::Say(format!("CANNOT: the query for this did not run: {reason}")),
+    }
+}
+
+fn run(sql: &str) -> (&'static str, Map<String, Value>) {
+    ("run_query", object(json!({ "sql": sql })))
+}
+
+fn describe(schema: &Schema, tables: &[TableId]) -> Step {
+    Step::Call(
+        tables.iter().map(|&table| ("describe_table", object(json!({ "table": schema.tables[table].name })))).collect(),
+    )
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}
+
+fn tables(schema: &Schema) -> String {
+    let names: Vec<&str> = schema.tables.iter().take(20).map(|table| table.name.as_str()).collect();
+    format!("It has these tables: {}{}.", names.join(", "), if schema.tables.len() > 20 { " and more" } else { "" })
+}

@@ -1,0 +1,414 @@
+//! Conditions: a column compared with values, and values whose column is found in the data.
+
+use super::noun::limit;
+use super::{Read, Reader, Scope};
+use crate::provider::offline::atoms::{Atom, What};
+use crate::provider::offline::calendar::Period;
+use crate::provider::offline::dates;
+use crate::provider::offline::lexicon::{Hint, Role};
+use crate::provider::offline::plan::{Aggregate, Cond, Literal, Op};
+use crate::provider::offline::schema::{Col, TableId};
+use crate::provider::offline::trouble::Trouble;
+
+impl Reader<'_> {
+    /// Reads what follows a column as a condition on it; `false`, and the cursor as before, when nothing does.
+    pub(super) fn condition(&mut self, scope: &mut Scope, col: Col, negated: bool, words: &str) -> Read<bool> {
+        let start = self.at;
+        let mut negated = negated;
+        loop {
+            match self.role() {
+                Some(Role::Not) => negated = !negated,
+                Some(
+                    Role::Be
+                    | Role::Have
+                    | Role::Do
+                    | Role::Filler
+                    | Role::Determiner
+                    | Role::Either
+                    | Role::Light
+                    | Role::Named
+                    | Role::Preposition
+                    | Role::Of
+                    | Role::By,
+                ) => {}
+                _ => break,
+            }
+            self.at += 1;
+        }
+        let Some(cond) = self.predicate(scope, col)? else {
+            self.at = start;
+            return Ok(false);
+        };
+        self.add(scope, col.table, if negated { negate(cond) } else { cond }, words)?;
+        Ok(true)
+    }
+
+    fn predicate(&mut self, scope: &Scope, col: Col) -> Read<Option<Cond>> {
+        let Some(atom) = self.peek() else { return Ok(None) };
+        match &atom.what {
+            What::Role(Role::Compare(op, hint)) => {
+                if *hint != Hint::None && !self.schema.column(col).words.contains(&"age".to_owned()) {
+                    return Ok(None);
+                }
+                self.at += 1;
+                self.operand(scope, col, *op).map(Some)
+            }
+            What::Role(Role::Between) => {
+                self.at += 1;
+                let low = self.number();
+                let (Some(low), Some(high)) = (low, self.ahead(2).and_then(number_of)) else {
+                    return Err(self.trouble());
+                };
+                if self.ahead(1).and_then(Atom::role) != Some(Role::And) {
+                    return Err(self.trouble());
+                }
+                self.at += 3;
+                Ok(Some(Cond::Between(col, shown(low), shown(high))))
+            }
+            What::Role(role @ (Role::Contains | Role::StartsWith | Role::EndsWith)) => {
+                self.at += 1;
+                self.skip(&[Role::Determiner, Role::Filler]);
+                let Some(text) = self.peek().filter(|atom| atom.is_literal()) else { return Err(self.trouble()) };
+                let escaped = self.spelled(text, col);
+                if escaped.contains(['%', '_']) {
+                    return Err(self.trouble());
+                }
+                self.at += 1;
+                let pattern = match role {
+                    Role::StartsWith => format!("{escaped}%"),
+                    Role::EndsWith => format!("%{escaped}"),
+                    _ => format!("%{escaped}%"),
+                };
+                Ok(Some(Cond::Like(col, pattern)))
+            }
+            What::Time(period) if dates::format(self.schema.column(col)).is_some() => {
+                self.at += 1;
+                Ok(Some(Cond::During(col, period.from, period.until)))
+            }
+            What::Time(period) if period.bare && self.schema.column(col).is_number() => {
+                self.at += 1;
+                Ok(numbers(col, period))
+            }
+            What::Number(_) | What::Text(_) | What::Unknown | What::Name(_) => self.values_of(col),
+            _ => Ok(None),
+        }
+    }
+
+    /// The right side of a comparison: a number, or an aggregate.
+    fn operand(&mut self, scope: &Scope, col: Col, op: Op) -> Read<Cond> {
+        self.skip(&[Role::Determiner, Role::Filler]);
+        if let Some(value) = self.number() {
+            self.at += 1;
+            return Ok(Cond::Compare(col, op, Literal::Number(shown(value))));
+        }
+        if let Some(aggregate) = self.aggregate() {
+            self.at += 1;
+            return self.aggregated(scope, col, op, aggregate);
+        }
+        if let Some(What::Time(period)) = self.peek().map(|atom| &atom.what) {
+            if let (Some(from), Some(until), true) =
+                (period.from, period.until, dates::format(self.schema.column(col)).is_some())
+            {
+                self.at += 1;
+                return match op {
+                    Op::Gt => Ok(Cond::During(col, Some(until), None)),
+                    Op::Ge => Ok(Cond::During(col, Some(from), None)),
+                    Op::Lt => Ok(Cond::During(col, None, Some(from))),
+                    Op::Le => Ok(Cond::During(col, None, Some(until))),
+                    Op::Eq | Op::Ne => Err(self.trouble()),
+                };
+            }
+        }
+        match self.values_of(col)? {
+            Some(Cond::Compare(col, Op::Eq, literal)) if matches!(op, Op::Eq | Op::Ne) => {
+                Ok(Cond::Compare(col, op, literal))
+            }
+            _ => Err(self.trouble()),
+        }
+    }
+
+    /// The aggregate the cursor stands on.
+    pub(super) fn aggregate(&self) -> Option<Aggregate> {
+        use crate::provider::offline::lexicon::End;
+        match self.role()? {
+            Role::Aggregate(aggregate) => Some(aggregate),
+            Role::Superlative(End::Top, Hint::None | Hint::Size) => Some(Aggregate::Max),
+            Role::Superlative(End::Bottom, Hint::None | Hint::Size) => Some(Aggregate::Min),
+            _ => None,
+        }
+    }
+
+    /// `the average`, `the average age`, `the minimum staff number of all museums opened after 2010`.
+    fn aggregated(&mut self, scope: &Scope, col: Col, op: Op, aggregate: Aggregate) -> Read<Cond> {
+        self.skip(&[Role::Determiner, Role::Of]);
+        let mut of = col;
+        let mut conds = Vec::new();
+        if let Some(atom) = self.peek() {
+            if let Some(named) = self.column_in(atom, col.table)?.filter(|_| self.fit_in(atom, col.table) >= 5) {
+                of = named;
+                self.at += 1;
+            }
+        }
+        let link = self.at;
+        if self.skip(&[Role::Of, Role::Preposition]) {
+            match self.noun_ahead() {
+                Some(at) if self.atoms[at].table().is_some_and(|(table, _, _)| table == of.table) => {
+                    let mut inner = self.noun(false)?;
+                    self.deeper(|reader| reader.modifiers(&mut inner))?;
+                    if inner.rank.is_some() || !inner.groups.is_empty() || !inner.orders.is_empty() {
+                        return Err(self.trouble());
+                    }
+                    conds = inner.conds;
+                }
+                _ => self.at = link,
+            }
+        }
+        if of.table != col.table || scope.table != col.table {
+            return Err(self.trouble());
+        }
+        Ok(Cond::CompareTo(col, op, aggregate, of, conds))
+    }
+
+    /// One value or several joined by `or`.
+    fn values_of(&mut self, col: Col) -> Read<Option<Cond>> {
+        let mut conds = Vec::new();
+        loop {
+            let Some(atom) = self.peek() else { break };
+            let literal = match &atom.what {
+                What::Number(value) => Literal::Number(shown(*value)),
+                What::Text(_) => Literal::Text(self.spelled(atom, col)),
+                What::Unknown if conds.is_empty() => return Err(self.trouble()),
+                What::Name(_) if atom.values().any(|(place, _)| place == col) => Literal::Text(self.spelled(atom, col)),
+                What::Name(_)
+                    if atom.values().next().is_some() && atom.table().is_none() && atom.columns().next().is_none() =>
+                {
+                    Literal::Text(self.spelled(atom, col))
+                }
+                _ => break,
+            };
+            self.at += 1;
+            let number = matches!(literal, Literal::Number(_));
+            let op = if number { self.or_more() } else { Op::Eq };
+            conds.push(Cond::Compare(col, op, literal));
+            let joint = self.at;
+            if !self.skip(&[Role::Or]) {
+                break;
+            }
+            self.skip(&[Role::Determiner, Role::Preposition]);
+            let same_kind = self.peek().is_some_and(|next| match &next.what {
+                What::Number(_) => number,
+                What::Text(_) => !number,
+                What::Name(_) => !number && next.values().any(|(place, _)| place == col),
+                _ => false,
+            });
+            if !same_kind {
+                self.at = joint;
+                break;
+            }
+        }
+        Ok(match conds.len() {
+            0 => None,
+            1 => conds.pop(),
+            _ => Some(Cond::Any(conds)),
+        })
+    }
+
+    /// `or more`, `or higher`, `or less` after a number.
+    pub(super) fn or_more(&mut self) -> Op {
+        let more = ["more", "higher", "above", "over", "greater", "older", "later", "larger", "up"];
+        let less = ["less", "fewer", "lower", "below", "under", "younger", "earlier", "smaller"];
+        if !matches!(self.role(), Some(Role::Or | Role::And)) {
+            return Op::Eq;
+        }
+        let Some(next) = self.ahead(1) else { return Op::Eq };
+        let word = next.raw.to_lowercase();
+        let op = if more.contains(&word.as_str()) {
+            Op::Ge
+        } else if less.contains(&word.as_str()) {
+            Op::Le
+        } else {
+            return Op::Eq;
+        };
+        self.at += 2;
+        op
+    }
+
+    /// A value whose column the question does not name: found in the data, or not understood.
+    pub(super) fn literal(&mut self, scope: &mut Scope, at: usize, negated: bool, wanted: Option<Col>) -> Read<()> {
+        let atom = &self.atoms[at];
+        let op = if negated { Op::Ne } else { Op::Eq };
+        if let Some(col) = wanted {
+            let literal = Literal::Text(self.spelled(atom, col));
+            return self.add(scope, col.table, Cond::Compare(col, op, literal), &atom.raw);
+        }
+        let here: Vec<Col> = atom.values().map(|(col, _)| col).filter(|col| col.table == scope.table).collect();
+        let (col, direct) = if here.is_empty() {
+            let elsewhere: Vec<Col> = atom.values().map(|(col, _)| col).collect();
+            let near = self.nearest(scope.table, &elsewhere);
+            (self.one_of(&atom.raw, &near)?, false)
+        } else {
+            (self.one_of(&atom.raw, &here)?, true)
+        };
+        let Some(col) = col else { return Err(self.trouble_at(atom)) };
+        let value = Literal::Text(self.spelled(atom, col));
+        if direct || !negated {
+            return self.add(scope, col.table, Cond::Compare(col, op, value), &atom.raw);
+        }
+        let mut inner = Scope::new(scope.table, false);
+        self.add(&mut inner, col.table, Cond::Compare(col, Op::Eq, value), &atom.raw)?;
+        scope.conds.extend(inner.conds.into_iter().map(|cond| Cond::Not(Box::new(cond))));
+        Ok(())
+    }
+
+    /// Of these columns, those in the tables nearest to this one.
+    fn nearest(&self, table: TableId, columns: &[Col]) -> Vec<Col> {
+        use crate::provider::offline::path::{NoWay, way};
+        let distance = |col: &Col| match way(self.schema, table, col.table, None) {
+            Ok(way) => Some(way.len()),
+            Err(NoWay::Several(ways)) => ways.first().map(Vec::len),
+            Err(NoWay::None) => None,
+        };
+        let Some(least) = columns.iter().filter_map(distance).min() else { return Vec::new() };
+        columns.iter().filter(|col| distance(col) == Some(least)).copied().collect()
+    }
+
+    /// A time phrase: on the scope's date column, else on that of the rows just spoken of.
+    pub(super) fn time(&mut self, scope: &mut Scope, period: &Period, words: &str) -> Read<()> {
+        let mut table = scope.table;
+        let mut date = self.date_column(table, words)?;
+        if date.is_none() {
+            if let Some(Cond::Related(last)) = scope.conds.last() {
+                table = last.table;
+                date = self.date_column(table, words)?;
+            }
+        }
+        let Some(col) = date else {
+            return Err(Trouble::Decline(format!(
+                "{} has no column with dates, so I can't tell what was “{words}”.",
+                self.schema.tables[scope.table].name
+            )));
+        };
+        self.date = Some(col);
+        self.add(scope, col.table, Cond::During(col, period.from, period.until), words)
+    }
+
+    /// A comparison whose column comes later, or is told by its adjective: `above age 20`, `older than 30`,
+    /// `more than 3 concerts`.
+    pub(super) fn comparison(&mut self, scope: &mut Scope, op: Op, hint: Hint, negated: bool) -> Read<()> {
+        let op = if negated { op.negated() } else { op };
+        let words = self.peek().map_or_else(String::new, |atom| atom.raw.clone());
+        self.at += 1;
+        self.skip(&[Role::Determiner, Role::Filler]);
+        if hint != Hint::None {
+            let Some((col, reversed)) = self.measured(hint, scope.table, &words)? else {
+                return Err(Trouble::Decline(format!(
+                    "I don't know which column “{words}” is measured by. Please name it."
+                )));
+            };
+            if reversed {
+                return Err(Trouble::Stuck(words));
+            }
+            let cond = self.operand(scope, col, op)?;
+            self.years_old();
+            return self.add(scope, col.table, cond, &words);
+        }
+        if let Some(aggregate) = self.aggregate() {
+            self.at += 1;
+            self.skip(&[Role::Determiner, Role::Of]);
+            let Some(atom) = self.peek() else { return Err(self.trouble()) };
+            let Some(col) = self.column_in(atom, scope.table)? else { return Err(self.trouble()) };
+            let cond = self.aggregated(scope, col, op, aggregate)?;
+            return self.add(scope, col.table, cond, &words);
+        }
+        if let Some(value) = self.number() {
+            self.at += 1;
+            if self.years_old() {
+                let Some((col, false)) = self.measured(Hint::Age, scope.table, &words)? else {
+                    return Err(Trouble::Stuck(words));
+                };
+                return self.add(scope, col.table, Cond::Compare(col, op, Literal::Number(shown(value))), &words);
+            }
+            return self.counted(scope, op, value, &words);
+        }
+        // `above age 20`
+        let Some(atom) = self.peek() else { return Err(self.trouble()) };
+        let Some(col) = self.column_in(atom, scope.table)? else { return Err(self.trouble()) };
+        self.at += 1;
+        self.skip(&[Role::Of]);
+        let cond = self.operand(scope, col, op)?;
+        self.add(scope, col.table, cond, &words)
+    }
+
+    /// `years old`, `years of age`.
+    fn years_old(&mut self) -> bool {
+        let words: Vec<String> =
+            self.atoms[self.at.min(self.atoms.len())..].iter().take(3).map(|atom| atom.raw.to_lowercase()).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let length = match words.as_slice() {
+            ["years" | "year", "old", ..] => 2,
+            ["years" | "year", "of", "age"] => 3,
+            _ => return false,
+        };
+        self.at += length;
+        true
+    }
+
+    /// `3 concerts`, `3000 products`: rows of another table, or a column that holds a number of things.
+    fn counted(&mut self, scope: &mut Scope, op: Op, value: f64, words: &str) -> Read<()> {
+        self.skip(&[Role::Distinct, Role::Determiner, Role::Filler]);
+        let Some(atom) = self.peek() else { return Err(self.trouble()) };
+        let quantity = self.column_in(atom, scope.table)?.filter(|&col| !self.schema.is_key(col));
+        if let (Some(col), false) =
+            (quantity, atom.table().is_some_and(|(table, _, fit)| table != scope.table && fit >= 7))
+        {
+            if self.schema.column(col).is_number() {
+                self.at += 1;
+                return self.add(scope, col.table, Cond::Compare(col, op, Literal::Number(shown(value))), words);
+            }
+        }
+        if atom.role() == Some(Role::Times) {
+            let Some(Cond::Related(last)) = scope.conds.last_mut() else { return Err(self.trouble()) };
+            let Some(count) = limit(Some(value))? else { return Err(self.trouble()) };
+            last.count = Some((op, count));
+            self.at += 1;
+            return Ok(());
+        }
+        let Some(count) = limit(Some(value))? else { return Err(self.trouble()) };
+        self.relation(scope, false, Some((op, count)))
+    }
+}
+
+/// A number as SQL writes it.
+pub(super) fn shown(value: f64) -> String {
+    format!("{value}")
+}
+
+/// A bare number that looked like a year, compared as a number.
+fn numbers(col: Col, period: &Period) -> Option<Cond> {
+    let year = |date: jiff::civil::Date| shown(f64::from(date.year()));
+    match (period.from, period.until) {
+        (Some(from), Some(until)) if until.year() == from.year() + 1 => {
+            Some(Cond::Compare(col, Op::Eq, Literal::Number(year(from))))
+        }
+        (Some(from), Some(until)) => Some(Cond::Between(col, year(from), shown(f64::from(until.year() - 1)))),
+        (Some(from), None) => Some(Cond::Compare(col, Op::Ge, Literal::Number(year(from)))),
+        (None, Some(until)) => Some(Cond::Compare(col, Op::Lt, Literal::Number(year(until)))),
+        (None, None) => None,
+    }
+}
+
+fn number_of(atom: &Atom) -> Option<f64> {
+    match atom.what {
+        What::Number(value) => Some(value),
+        _ => None,
+    }
+}
+
+/// The opposite of a condition; where it is a plain comparison, rows without a value stay out.
+pub(super) fn negate(cond: Cond) -> Cond {
+    match cond {
+        Cond::Compare(col, op, literal) => Cond::Compare(col, op.negated(), literal),
+        Cond::CompareTo(col, op, aggregate, of, conds) => Cond::CompareTo(col, op.negated(), aggregate, of, conds),
+        other => Cond::Not(Box::new(other)),
+    }
+}

@@ -1,0 +1,163 @@
+//! Superlatives after the noun: `with the highest capacity`, `that has the most concerts`, `the most common`.
+
+use super::noun::{limit, other};
+use super::{Rank, RankBy, Read, Reader, Scope};
+use crate::provider::offline::lexicon::{End, Hint, Role};
+use crate::provider::offline::plan::{Aggregate, Cond, Op, Related};
+use crate::provider::offline::schema::Col;
+use crate::provider::offline::trouble::Trouble;
+
+impl Reader<'_> {
+    /// Reads a superlative and what it measures.
+    pub(super) fn superlative(&mut self, scope: &mut Scope) -> Read<()> {
+        if scope.rank.is_some() {
+            return Err(self.trouble());
+        }
+        let words = self.peek().map_or_else(String::new, |atom| atom.raw.clone());
+        let mut number = None;
+        if self.skip(&[Role::Top]) {
+            number = self.number();
+            self.at += usize::from(number.is_some());
+        }
+        let (end, hint) = match self.role() {
+            Some(Role::Superlative(end, hint)) => (end, hint),
+            Some(Role::Common(end)) => {
+                self.at += 1;
+                scope.rank = Some(Rank { by: RankBy::Own, end, limit: 1 });
+                return self.common_column(scope);
+            }
+            _ => return Err(self.trouble()),
+        };
+        self.at += 1;
+        if self.number().is_some() {
+            number = self.number();
+            self.at += 1;
+        }
+        let limit = limit(number)?.unwrap_or(1);
+        self.skip(&[Role::Determiner, Role::Of]);
+        let counting = self.skip(&[Role::Count]);
+        if let Some(aggregate) = match self.role() {
+            Some(Role::Aggregate(aggregate)) => Some(aggregate),
+            _ => None,
+        } {
+            self.at += 1;
+            self.skip(&[Role::Of, Role::Determiner]);
+            return self.ranked_aggregate(scope, aggregate, end, limit, &words);
+        }
+        self.skip(&[Role::Determiner, Role::Distinct]);
+        let here = self.at;
+        if let Some(atom) = self.peek().filter(|atom| !atom.links().is_empty()) {
+            let table_fit = atom.table().map_or(0, |(_, _, fit)| fit);
+            let inside = self.column_in(atom, scope.table)?;
+            let fit = self.fit_in(atom, scope.table);
+            if let Some(col) = inside.filter(|_| fit > table_fit || (!counting && fit == table_fit)) {
+                if counting && !self.schema.column(col).is_number() {
+                    return Err(self.trouble());
+                }
+                self.at += 1;
+                scope.rank = Some(Rank { by: RankBy::Column(col), end, limit });
+                return Ok(());
+            }
+            if let Some(end_of_noun) = self.noun_ahead() {
+                if table_fit >= 5 {
+                    return self.ranked_relation(scope, end_of_noun, end, limit);
+                }
+            }
+            if let Some(col) = self.column_near(atom, scope.table)? {
+                self.at += 1;
+                if counting && !self.schema.column(col).is_number() {
+                    return Err(self.trouble());
+                }
+                scope.rank = Some(Rank { by: RankBy::Column(col), end, limit });
+                return Ok(());
+            }
+            self.at = here;
+        }
+        if counting {
+            return Err(self.trouble());
+        }
+        match self.measured(hint, scope.table, &words)? {
+            Some((col, reversed)) => {
+                let end = if reversed { other(end) } else { end };
+                scope.rank = Some(Rank { by: RankBy::Column(col), end, limit });
+                Ok(())
+            }
+            None => Err(self.peek().map_or_else(|| Trouble::Stuck(words.clone()), |_| self.trouble())),
+        }
+    }
+
+    /// `number of products is the largest`: a superlative after its column.
+    pub(super) fn rank_on(&mut self, scope: &mut Scope, col: Col) -> Read<bool> {
+        let Some(Role::Superlative(end, Hint::None | Hint::Size)) = self.role() else { return Ok(false) };
+        let next = self.ahead(1);
+        if next.is_some_and(|next| !next.links().is_empty() || next.role() == Some(Role::Count)) || scope.rank.is_some()
+        {
+            return Ok(false);
+        }
+        self.at += 1;
+        scope.rank = Some(Rank { by: RankBy::Column(col), end, limit: 1 });
+        Ok(true)
+    }
+
+    fn ranked_relation(&mut self, scope: &mut Scope, noun: usize, end: End, limit: u64) -> Read<()> {
+        let words = self.atoms[noun].raw.clone();
+        let via = self.atoms[noun].table().and_then(|(_, via, _)| via);
+        let inner = self.deeper(|reader| {
+            let mut inner = reader.noun(false)?;
+            reader.modifiers(&mut inner)?;
+            Ok(inner)
+        })?;
+        let conds = self.ranked_conds(&inner, &words)?;
+        let by = if inner.table == scope.table {
+            scope.conds.extend(conds);
+            RankBy::Own
+        } else {
+            let path = self.way(scope.table, inner.table, via, &words)?;
+            RankBy::Related(Related { table: inner.table, path, conds, count: None })
+        };
+        scope.rank = Some(Rank { by, end, limit });
+        Ok(())
+    }
+
+    fn ranked_aggregate(
+        &mut self,
+        scope: &mut Scope,
+        aggregate: Aggregate,
+        end: End,
+        limit: u64,
+        words: &str,
+    ) -> Read<()> {
+        let Some(atom) = self.peek() else { return Err(Trouble::Stuck(words.to_owned())) };
+        let Some(col) = self.column_near(atom, scope.table)? else { return Err(self.trouble()) };
+        self.at += 1;
+        scope.rank = Some(Rank { by: RankBy::Aggregate(aggregate, col), end, limit });
+        Ok(())
+    }
+
+    /// The column of `the most common hometown`, where it stands after the superlative.
+    fn common_column(&mut self, scope: &mut Scope) -> Read<()> {
+        let _ = scope;
+        match self.peek() {
+            None => Ok(()),
+            Some(atom) if atom.links().is_empty() => Ok(()),
+            Some(_) => Err(self.trouble()),
+        }
+    }
+
+    /// The conditions of a phrase inside the question, its superlative among them.
+    pub(super) fn ranked_conds(&self, inner: &Scope, words: &str) -> Read<Vec<Cond>> {
+        if !inner.groups.is_empty() || !inner.orders.is_empty() || inner.having.is_some() {
+            return Err(Trouble::Stuck(words.to_owned()));
+        }
+        let mut conds = inner.conds.clone();
+        match &inner.rank {
+            None => {}
+            Some(Rank { by: RankBy::Column(col), end, limit: 1 }) if col.table == inner.table => {
+                let aggregate = if *end == End::Top { Aggregate::Max } else { Aggregate::Min };
+                conds.push(Cond::CompareTo(*col, Op::Eq, aggregate, *col, inner.conds.clone()));
+            }
+            Some(_) => return Err(Trouble::Stuck(words.to_owned())),
+        }
+        Ok(conds)
+    }
+}

@@ -1,0 +1,160 @@
+//! Which of several columns, tables or ways is meant.
+
+use super::{Read, Reader, Scope};
+use crate::provider::offline::atoms::Atom;
+use crate::provider::offline::dates;
+use crate::provider::offline::lexicon::Hint;
+use crate::provider::offline::path::{self, NoWay};
+use crate::provider::offline::plan::{Cond, Related, Step};
+use crate::provider::offline::schema::{Col, TableId};
+use crate::provider::offline::trouble::Trouble;
+
+impl Reader<'_> {
+    /// The column of this table that an atom names best.
+    pub(super) fn column_in(&self, atom: &Atom, table: TableId) -> Read<Option<Col>> {
+        let inside: Vec<(Col, u8)> = atom.columns().filter(|(col, _)| col.table == table).collect();
+        let best = inside.iter().map(|&(_, fit)| fit).max();
+        let named: Vec<Col> = inside.iter().filter(|&&(_, fit)| Some(fit) == best).map(|&(col, _)| col).collect();
+        self.one_of(&atom.raw, &named)
+    }
+
+    /// How well an atom names a column of this table.
+    pub(super) fn fit_in(&self, atom: &Atom, table: TableId) -> u8 {
+        atom.columns().filter(|(col, _)| col.table == table).map(|(_, fit)| fit).max().unwrap_or(0)
+    }
+
+    /// The column that an atom names: of this table, else of the nearest that has one.
+    pub(super) fn column_near(&self, atom: &Atom, table: TableId) -> Read<Option<Col>> {
+        if let Some(col) = self.column_in(atom, table)? {
+            return Ok(Some(col));
+        }
+        let mut others: Vec<(usize, u8, TableId)> = Vec::new();
+        for (col, fit) in atom.columns() {
+            let distance = match path::way(self.schema, table, col.table, None) {
+                Ok(way) => way.len(),
+                Err(NoWay::Several(ways)) => ways[0].len(),
+                Err(NoWay::None) => continue,
+            };
+            if others.iter().all(|&(_, _, known)| known != col.table) {
+                others.push((distance, fit, col.table));
+            }
+        }
+        let Some(&(nearest, ..)) = others.iter().min_by_key(|&&(distance, ..)| distance) else { return Ok(None) };
+        let near: Vec<TableId> =
+            others.iter().filter(|&&(distance, ..)| distance == nearest).map(|&(_, _, table)| table).collect();
+        match near.as_slice() {
+            [only] => self.column_in(atom, *only),
+            several => {
+                let mut columns = Vec::new();
+                for table in several {
+                    columns.extend(self.column_in(atom, *table)?);
+                }
+                self.one_of(&atom.raw, &columns)
+            }
+        }
+    }
+
+    /// One column, or a question which.
+    pub(super) fn one_of(&self, words: &str, columns: &[Col]) -> Read<Option<Col>> {
+        match columns {
+            [] => Ok(None),
+            [only] => Ok(Some(*only)),
+            several => {
+                let labels: Vec<String> = several.iter().map(|&col| self.schema.label(col)).collect();
+                if let Some(place) = labels.iter().position(|label| self.chosen.contains(label)) {
+                    return Ok(Some(several[place]));
+                }
+                Err(Trouble::Ask { question: format!("Which column does “{words}” mean?"), choices: labels })
+            }
+        }
+    }
+
+    /// The way between two tables.
+    pub(super) fn way(&self, from: TableId, to: TableId, via: Option<Col>, words: &str) -> Read<Vec<Step>> {
+        match path::way(self.schema, from, to, via) {
+            Ok(way) => Ok(way),
+            Err(NoWay::None) if via.is_some() => self.way(from, to, None, words),
+            Err(NoWay::None) => Err(Trouble::Decline(format!(
+                "I see no key that joins {} with {}, so I can't say how “{words}” belongs to them.",
+                self.schema.tables[from].name, self.schema.tables[to].name
+            ))),
+            Err(NoWay::Several(ways)) => {
+                let label = |way: &Vec<Step>| {
+                    way.iter().map(|step| self.schema.label(step.key.from)).collect::<Vec<_>>().join(" and ")
+                };
+                if let Some(way) = ways.iter().find(|way| self.chosen.contains(&label(way))) {
+                    return Ok(way.clone());
+                }
+                Err(Trouble::Ask {
+                    question: format!(
+                        "{} and {} are joined in more than one way: which one does “{words}” mean?",
+                        self.schema.tables[from].name, self.schema.tables[to].name
+                    ),
+                    choices: ways.iter().map(label).collect(),
+                })
+            }
+        }
+    }
+
+    /// Adds a condition on a column to a scope, over a relation where the column is another table's.
+    pub(super) fn add(&self, scope: &mut Scope, table: TableId, cond: Cond, words: &str) -> Read<()> {
+        if table == scope.table {
+            scope.conds.push(cond);
+            return Ok(());
+        }
+        // The same rows that were spoken of just before, not any others.
+        if let Some(Cond::Related(last)) = scope.conds.last_mut() {
+            if last.table == table {
+                last.conds.push(cond);
+                return Ok(());
+            }
+        }
+        let path = self.way(scope.table, table, None, words)?;
+        scope.conds.push(Cond::Related(Related { table, path, conds: vec![cond], count: None }));
+        Ok(())
+    }
+
+    /// The column that an adjective measures, and whether it counts the other way (a birth date for an age).
+    pub(super) fn measured(&self, hint: Hint, table: TableId, words: &str) -> Read<Option<(Col, bool)>> {
+        for word in hint.words() {
+            let columns: Vec<Col> = self
+                .schema
+                .columns(table)
+                .filter(|&col| {
+                    let column = self.schema.column(col);
+                    let last = column.words.last().is_some_and(|last| last == word);
+                    last && (hint != Hint::Date
+                        || dates::format(column).is_some()
+                        || column.words.len() == 1
+                        || *word == "date")
+                })
+                .collect();
+            if let Some(col) = self.one_of(words, &columns)? {
+                return Ok(Some((col, false)));
+            }
+        }
+        if hint == Hint::Age {
+            let births: Vec<Col> = self
+                .schema
+                .columns(table)
+                .filter(|&col| {
+                    self.schema
+                        .column(col)
+                        .words
+                        .iter()
+                        .any(|word| word.starts_with("birth") || word == "dob" || word == "born")
+                })
+                .collect();
+            return Ok(self.one_of(words, &births)?.map(|col| (col, true)));
+        }
+        Ok(None)
+    }
+
+    /// The date column that a time phrase is about.
+    pub(super) fn date_column(&self, table: TableId, words: &str) -> Read<Option<Col>> {
+        if let Some(col) = self.date.filter(|col| col.table == table) {
+            return Ok(Some(col));
+        }
+        self.one_of(words, &dates::columns(self.schema, table))
+    }
+}

@@ -1,0 +1,338 @@
+//! A result told in one sentence, in the words of the question where they fit.
+
+use jiff::civil::Date;
+use serde_json::Value;
+
+use super::atoms::{Atom, What};
+use super::plan::{Aggregate, Cond, Group, Literal, Output, Plan};
+use super::schema::Schema;
+use super::stem::singular;
+use super::transcript::Rows;
+
+/// How many values a sentence names before it stops.
+const MOST_NAMED: usize = 10;
+
+/// The sentence for a result.
+pub(super) fn answer(question: &str, schema: &Schema, plan: &Plan, atoms: &[Atom], rows: &Rows) -> String {
+    let range = ranges(atoms);
+    let told = match rows.rows.as_slice() {
+        [] => nothing(question, schema, plan),
+        [row] if row.len() == 1 => single(question, schema, plan, &row[0]),
+        [row] => {
+            let parts: Vec<String> = row
+                .iter()
+                .zip(&plan.outputs)
+                .map(|(cell, output)| format!("{} {}", label(schema, output), value(cell, output)))
+                .collect();
+            let parts = if plan.outputs == [Output::All] { row.iter().map(plain).collect() } else { parts };
+            format!("{}: {}", subject(question), parts.join(", "))
+        }
+        many => list(question, plan, many, rows.truncated.is_some()),
+    };
+    let mut told = told.trim_end_matches(['.', ' ']).to_owned();
+    if !range.is_empty() {
+        told = format!("{told} ({range})");
+    }
+    if plan.joined.is_some()
+        && plan.limit.is_none()
+        && plan.outputs.contains(&Output::Rows)
+        && plan.groups.iter().any(|group| matches!(group, Group::Row(_)))
+    {
+        told.push_str("; those with none are not listed");
+    }
+    format!("{told}.")
+}
+
+/// The days that relative phrases were taken for.
+fn ranges(atoms: &[Atom]) -> String {
+    let shown = |from: Option<Date>, until: Option<Date>| match (from, until.and_then(|until| until.yesterday().ok())) {
+        (Some(from), Some(last)) if from == last => from.to_string(),
+        (Some(from), Some(last)) => format!("{from} to {last}"),
+        (Some(from), None) => format!("from {from} on"),
+        (None, Some(last)) => format!("up to {last}"),
+        (None, None) => String::new(),
+    };
+    let parts: Vec<String> = atoms
+        .iter()
+        .filter_map(|atom| match &atom.what {
+            What::Time(period) if period.relative => Some(shown(period.from, period.until)),
+            _ => None,
+        })
+        .collect();
+    parts.join("; ")
+}
+
+fn single(question: &str, schema: &Schema, plan: &Plan, cell: &Value) -> String {
+    let output = plan.outputs.first().unwrap_or(&Output::Rows);
+    if cell.is_null() {
+        return match output {
+            Output::Aggregate(Aggregate::Average, _) => {
+                format!("There are no rows to average{}", filters(schema, plan))
+            }
+            Output::Aggregate(aggregate, _) => {
+                format!("There are no rows to take the {} of{}", aggregate.word(), filters(schema, plan))
+            }
+            _ => format!("{}: there is no value", subject(question)),
+        };
+    }
+    let shown = value(cell, output);
+    if matches!(output, Output::Rows | Output::Different(_)) {
+        if let Some(told) = counted(question, &shown) {
+            return told;
+        }
+    }
+    let subject = subject(question);
+    let plural = ["how many ", "how much "].iter().any(|start| subject.to_lowercase().starts_with(start));
+    if subject.to_lowercase().starts_with("the ") && !plural {
+        format!("{subject} {} {shown}", if subject_is_plural(&subject) { "are" } else { "is" })
+    } else {
+        format!("{subject}: {shown}")
+    }
+}
+
+/// `142 accounts churned in June 2026` from `how many accounts churned in June 2026?`
+fn counted(question: &str, shown: &str) -> Option<String> {
+    let text = bare(question);
+    let lower = text.to_lowercase();
+    let start = lower.find("how many ")?;
+    if lower[..start].trim().split(' ').any(|word| !word.is_empty() && !["so", "and", "please"].contains(&word)) {
+        return None;
+    }
+    let mut rest = text.get(start + 9..)?.trim().to_owned();
+    if rest.to_lowercase().starts_with("of the ") {
+        rest = rest[7..].to_owned();
+    }
+    let number = if shown == "0" { "No" } else { shown };
+    for there in [" are there", " do we have", " is there", " exist", " are in the database"] {
+        if let Some(place) = rest.to_lowercase().find(there) {
+            let tail = rest.get(place + there.len()..)?.to_owned();
+            let noun = rest.get(..place)?;
+            let noun = if shown == "1" { one(noun) } else { noun.to_owned() };
+            let number = if shown == "0" { "no" } else { shown };
+            return Some(format!("There {} {number} {noun}{tail}", if shown == "1" { "is" } else { "are" }));
+        }
+    }
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    if let Some(place) = words.iter().position(|word| ["do", "does", "did"].contains(&word.to_lowercase().as_str())) {
+        let (object, verb, rest) = (words[..place].join(" "), words[place].to_lowercase(), &words[place + 1..]);
+        let (last, who) = rest.split_last()?;
+        let number = if shown == "0" { "no" } else { shown };
+        let object = if shown == "1" { one(&object) } else { object };
+        let has = match (last.to_lowercase().as_str(), verb.as_str()) {
+            ("have", "does") => "has",
+            ("have", "did") => "had",
+            ("have", _) => "have",
+            _ => return None,
+        };
+        return (!who.is_empty()).then(|| format!("{} {has} {number} {object}", capital(&who.join(" "))));
+    }
+    if shown == "1" {
+        return Some(format!("1 {}", agree(&one(&rest))));
+    }
+    Some(format!("{number} {rest}"))
+}
+
+/// The first noun in the singular.
+fn one(text: &str) -> String {
+    let mut words: Vec<String> = text.split(' ').map(ToOwned::to_owned).collect();
+    let small = ["different", "distinct", "unique", "new", "active"];
+    if let Some(noun) = words.iter_mut().find(|word| !small.contains(&word.as_str())) {
+        *noun = singular(noun);
+    }
+    words.join(" ")
+}
+
+fn agree(text: &str) -> String {
+    let mut out = text.to_owned();
+    for (many, single) in [(" are ", " is "), (" were ", " was "), (" have ", " has ")] {
+        out = out.replacen(many, single, 1);
+    }
+    out
+}
+
+fn list(question: &str, plan: &Plan, rows: &[Vec<Value>], truncated: bool) -> String {
+    let told: Vec<String> = rows
+        .iter()
+        .take(MOST_NAMED)
+        .map(|row| {
+            let cells: Vec<String> = row
+                .iter()
+                .enumerate()
+                .map(|(place, cell)| plan.outputs.get(place).map_or_else(|| plain(cell), |output| value(cell, output)))
+                .collect();
+            match cells.as_slice() {
+                [only] => only.clone(),
+                [name, number] => format!("{name}: {number}"),
+                many => format!("({})", many.join(", ")),
+            }
+        })
+        .collect();
+    let joint = if rows[0].len() == 2 { "; " } else { ", " };
+    let told = told.join(joint);
+    let subject = subject(question);
+    if truncated {
+        return format!("{subject}, the first of more than could be fetched: {told} …");
+    }
+    if rows.len() > MOST_NAMED {
+        return format!("{subject} ({} in all), the first {MOST_NAMED}: {told} …", rows.len());
+    }
+    format!("{subject} ({} in all): {told}", rows.len())
+}
+
+fn nothing(question: &str, schema: &Schema, plan: &Plan) -> String {
+    let filters = filters(schema, plan);
+    let subject = subject(question);
+    if filters.is_empty() {
+        format!("{subject}: there are none")
+    } else {
+        format!("{subject}: there are none{filters}")
+    }
+}
+
+/// The question as the subject of a sentence: without what opens it and its question mark.
+fn subject(question: &str) -> String {
+    let text = bare(question);
+    let lower = text.to_lowercase();
+    let openings = [
+        "what is the",
+        "what are the",
+        "what was the",
+        "what were the",
+        "what's the",
+        "find the",
+        "show the",
+        "list the",
+        "give the",
+        "return the",
+        "give me the",
+        "show me the",
+        "tell me the",
+        "count the",
+        "get the",
+        "compute the",
+        "calculate the",
+    ];
+    for opening in openings {
+        if let Some(rest) = lower.strip_prefix(opening).filter(|rest| rest.starts_with(' ')) {
+            let rest = &text[text.len() - rest.len()..];
+            return format!("The{rest}");
+        }
+    }
+    for opening in [
+        "what is ",
+        "what are ",
+        "find ",
+        "show me ",
+        "show ",
+        "list ",
+        "give me ",
+        "return ",
+        "give ",
+        "tell me ",
+        "count ",
+        "get ",
+    ] {
+        if lower.starts_with(opening) && text.is_char_boundary(opening.len()) {
+            return capital(&text[opening.len()..]);
+        }
+    }
+    capital(&text)
+}
+
+fn subject_is_plural(subject: &str) -> bool {
+    let first = subject.split(' ').nth(1).unwrap_or("").to_lowercase();
+    first.ends_with('s') && singular(&first) != first
+}
+
+/// The question in one line without its end mark.
+fn bare(question: &str) -> String {
+    question.split_whitespace().collect::<Vec<_>>().join(" ").trim_end_matches(['?', '.', '!', ' ']).to_owned()
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+fn label(schema: &Schema, output: &Output) -> String {
+    let name = |col| schema.column(col).about.name.clone();
+    match output {
+        Output::Column(col) => name(*col),
+        Output::Aggregate(aggregate, col) => format!("{} {}", aggregate.word(), name(*col)),
+        Output::Different(col) => format!("different {}", name(*col)),
+        Output::Rows => "count".to_owned(),
+        Output::All => String::new(),
+        Output::Bucket(_, _) => "period".to_owned(),
+    }
+}
+
+/// A cell as told: amounts grouped by thousands and rounded, everything else as it is.
+fn value(cell: &Value, output: &Output) -> String {
+    match output {
+        Output::Rows | Output::Aggregate(..) | Output::Different(_) => match (cell.as_i64(), cell.as_f64()) {
+            (Some(whole), _) => grouped(&whole.to_string()),
+            (None, Some(real)) => rounded(real),
+            _ => plain(cell),
+        },
+        _ => plain(cell),
+    }
+}
+
+fn rounded(real: f64) -> String {
+    let text = format!("{real:.2}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    match text.split_once('.') {
+        Some((whole, part)) => format!("{}.{part}", grouped(whole)),
+        None => grouped(text),
+    }
+}
+
+/// Thousands apart, from five digits on.
+fn grouped(digits: &str) -> String {
+    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |rest| ("-", rest));
+    if digits.len() < 5 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return format!("{sign}{digits}");
+    }
+    let mut out = String::new();
+    for (place, c) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    format!("{sign}{out}")
+}
+
+fn plain(cell: &Value) -> String {
+    match cell {
+        Value::String(text) => text.clone(),
+        Value::Null => "no value".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// The filters in force, for a result that has nothing.
+fn filters(schema: &Schema, plan: &Plan) -> String {
+    let mut parts = Vec::new();
+    for cond in plan.conds.iter().chain(plan.joined.iter().flat_map(|joined| &joined.conds)) {
+        describe(schema, cond, &mut parts);
+    }
+    if parts.is_empty() { String::new() } else { format!(" with {}", parts.join(" and ")) }
+}
+
+fn describe(schema: &Schema, cond: &Cond, parts: &mut Vec<String>) {
+    let name = |col| schema.column(col).about.name.clone();
+    match cond {
+        Cond::Compare(col, op, Literal::Text(text)) => parts.push(format!("{} {} “{text}”", name(*col), op.sql())),
+        Cond::Compare(col, op, Literal::Number(number)) => parts.push(format!("{} {} {number}", name(*col), op.sql())),
+        Cond::Between(col, low, high) => parts.push(format!("{} between {low} and {high}", name(*col))),
+        Cond::Like(col, pattern) => parts.push(format!("{} like “{pattern}”", name(*col))),
+        Cond::During(col, from, until) => {
+            let from = from.map(|date| format!("{} from {date}", name(*col)));
+            let until = until.map(|date| format!("{} before {date}", name(*col)));
+            parts.extend(from.into_iter().chain(until));
+        }
+        Cond::Related(related) => related.conds.iter().for_each(|cond| describe(schema, cond, parts)),
+        _ => {}
+    }
+}
