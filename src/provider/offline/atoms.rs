@@ -159,8 +159,12 @@ fn next(
         Some((Role::Light | Role::Filler | Role::Opens | Role::Share | Role::Sort | Role::Times | Role::Everything, _))
     );
     match (role, name) {
-        (Some((role, length)), Some((_, links))) if length > name_length || (length == name_length && !weak) => {
-            let _ = links;
+        (Some((_, length)), Some((named, links)))
+            if weak && length > named && links.first().is_some_and(|link| link.fit >= 9) =>
+        {
+            Ok((What::Name(links), named))
+        }
+        (Some((role, length)), Some(_)) if length > name_length || (length == name_length && !weak) => {
             Ok((What::Role(role), length))
         }
         (_, Some((length, links))) => Ok((What::Name(links), length)),

@@ -1,7 +1,7 @@
 //! Which tables, columns and values a run of words may name, and how well it fits.
 
 use super::schema::{Col, Schema, TableId, is_own, name_words};
-use super::stem::root;
+use super::stem::{agent, root};
 use super::words::{Kind, Token};
 
 /// Something of the schema that words may name.
@@ -122,7 +122,11 @@ fn links(schema: &Schema, phrase: &[Token]) -> Vec<Link> {
         }
         for col in schema.columns(table) {
             let column = schema.column(col);
-            if let Some(fit) = column_fit(&keys, &column.words, &about.words, &column.about.name) {
+            // `ids of students` are those of the students, not a key of some other table that points at them.
+            let pointing =
+                phrase.iter().any(|token| token.lower == "of") && schema.keys.iter().any(|key| key.from == col);
+            let fit = column_fit(&keys, &column.words, &about.words, &column.about.name).filter(|_| !pointing);
+            if let Some(fit) = fit {
                 found.push(Link { target: Target::Column(col), fit });
             }
             if let Some(key) = schema.keys.iter().find(|key| key.from == col) {
@@ -158,10 +162,20 @@ fn table_fit(keys: &[String], name: &[String]) -> Option<u8> {
             return Some(ROOT);
         }
     }
+    // `teach` is what a `teacher` does; `high school` is where a `highschooler` goes.
+    let (joined, whole) = (keys.concat(), name.concat());
+    if agent(&whole) == joined || (keys.len() == 1 && agent(&whole) == root(&joined)) {
+        return Some(ROLE);
+    }
     let prefixed =
         name.len() > 1 && ["tbl", "dim", "fact", "t", "table"].contains(&name[0].as_str()) && name[1..] == *keys;
     if prefixed {
         return Some(OWN);
+    }
+    if let ([key], [.., last]) = (keys, name) {
+        if name.len() > 1 && root(key) == root(last) {
+            return Some(PART);
+        }
     }
     (keys.len() < name.len() && name.ends_with(keys)).then_some(PART)
 }
@@ -183,6 +197,27 @@ fn column_fit(keys: &[String], name: &[String], table: &[String], spelled: &str)
     }
     if own && keys.len() == 1 && same_meaning(keys, &name[name.len() - 1..]) {
         return Some(SYNONYM);
+    }
+    // `Directed_by` is what `directed` and `director` say, `Open_Year` is when it `opened`.
+    let (core, tail) = match name {
+        [core @ .., tail]
+            if !core.is_empty()
+                && ["by", "on", "at", "in", "to", "year", "date", "time", "day"].contains(&tail.as_str()) =>
+        {
+            (core, tail.as_str())
+        }
+        _ => (name, ""),
+    };
+    if let ([key], [.., verb], false) = (keys, core, tail.is_empty()) {
+        if core.len() == 1 && tail == "by" && (key == verb || root(key) == root(verb)) {
+            return Some(SAME);
+        }
+        if core.len() == 1 && (root(key) == root(verb) || (tail == "by" && agent(key) == agent(verb))) {
+            return Some(ROLE);
+        }
+        if key.len() > 2 && root(key) == root(verb) && key != verb {
+            return Some(PART);
+        }
     }
     let roots = |words: &[String]| words.iter().map(|word| root(word)).collect::<Vec<_>>();
     if keys.len() == name.len() && same_words(&roots(keys), &roots(name)) {

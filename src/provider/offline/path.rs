@@ -36,6 +36,19 @@ pub(super) fn way(schema: &Schema, from: TableId, to: TableId, via: Option<Col>)
     Err(NoWay::None)
 }
 
+/// Whether there is more than one shortest way, so that one had to be chosen.
+pub(super) fn several(schema: &Schema, from: TableId, to: TableId) -> bool {
+    let mut fronts: Vec<Vec<Step>> = vec![Vec::new()];
+    for _ in 0..LONGEST_WAY {
+        fronts = fronts.iter().flat_map(|way| longer(schema, from, way)).collect();
+        let arrived = fronts.iter().filter(|way| way.last().is_some_and(|step| step.far().table == to)).count();
+        if arrived > 0 {
+            return arrived > 1;
+        }
+    }
+    false
+}
+
 fn longer(schema: &Schema, start: TableId, way: &[Step]) -> Vec<Vec<Step>> {
     let here = way.last().map_or(start, |step| step.far().table);
     let visited = |table: TableId| table == start || way.iter().any(|step| step.far().table == table);

@@ -80,6 +80,12 @@ pub(super) fn root(word: &str) -> String {
     bare(&word)
 }
 
+/// Whether a word looks like a verb's form: `directed`, `hiring`, `written`.
+pub(super) fn verbal(word: &str) -> bool {
+    (word.len() > 4 && (word.ends_with("ed") || word.ends_with("ing")))
+        || PARTICIPLES.iter().any(|(form, _)| *form == word)
+}
+
 /// What does it: `director` and `directed` share one, as do `teacher` and `teach`.
 pub(super) fn agent(word: &str) -> String {
     let word = singular(word);

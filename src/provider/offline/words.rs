@@ -184,6 +184,11 @@ fn spelled(raw: &str) -> Option<f64> {
     const SPELLED: [&str; 12] =
         ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen"];
     let lower = raw.to_lowercase();
+    match lower.as_str() {
+        "once" => return Some(1.0),
+        "twice" => return Some(2.0),
+        _ => {}
+    }
     let place = SPELLED.iter().position(|word| *word == lower)?;
     u32::try_from(place + 2).ok().map(f64::from)
 }

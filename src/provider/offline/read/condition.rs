@@ -6,7 +6,7 @@ use crate::provider::offline::atoms::{Atom, What};
 use crate::provider::offline::calendar::Period;
 use crate::provider::offline::dates;
 use crate::provider::offline::lexicon::{Hint, Role};
-use crate::provider::offline::plan::{Aggregate, Cond, Literal, Op};
+use crate::provider::offline::plan::{Aggregate, Cond, Literal, Op, Related};
 use crate::provider::offline::schema::{Col, TableId};
 use crate::provider::offline::trouble::Trouble;
 
@@ -14,6 +14,7 @@ impl Reader<'_> {
     /// Reads what follows a column as a condition on it; `false`, and the cursor as before, when nothing does.
     pub(super) fn condition(&mut self, scope: &mut Scope, col: Col, negated: bool, words: &str) -> Read<bool> {
         let start = self.at;
+        let outside = negated;
         let mut negated = negated;
         loop {
             match self.role() {
@@ -39,7 +40,20 @@ impl Reader<'_> {
             self.at = start;
             return Ok(false);
         };
-        self.add(scope, col.table, if negated { negate(cond) } else { cond }, words)?;
+        if !negated || col.table == scope.table {
+            self.add(scope, col.table, if negated { negate(cond) } else { cond }, words)?;
+            return Ok(true);
+        }
+        let path = self.way(scope.table, col.table, None, words)?;
+        if path.iter().all(|step| step.forward) {
+            self.add(scope, col.table, negate(cond), words)?;
+        } else if outside {
+            let related = Cond::Related(Related { table: col.table, path, conds: vec![cond], count: None });
+            scope.conds.push(Cond::Not(Box::new(related)));
+        } else {
+            // Some that is not, or none that is? Both can be meant.
+            return Err(Trouble::Stuck(words.to_owned()));
+        }
         Ok(true)
     }
 
@@ -198,7 +212,10 @@ impl Reader<'_> {
             let same_kind = self.peek().is_some_and(|next| match &next.what {
                 What::Number(_) => number,
                 What::Text(_) => !number,
-                What::Name(_) => !number && next.values().any(|(place, _)| place == col),
+                What::Name(_) => {
+                    let only_value = next.table().is_none() && next.columns().next().is_none();
+                    !number && next.values().any(|(place, _)| place == col || only_value)
+                }
                 _ => false,
             });
             if !same_kind {
@@ -250,6 +267,7 @@ impl Reader<'_> {
             (self.one_of(&atom.raw, &here)?, true)
         };
         let Some(col) = col else { return Err(self.trouble_at(atom)) };
+        self.check_place(at, col, scope.table)?;
         let value = Literal::Text(self.spelled(atom, col));
         if direct || !negated {
             return self.add(scope, col.table, Cond::Compare(col, op, value), &atom.raw);
@@ -257,6 +275,38 @@ impl Reader<'_> {
         let mut inner = Scope::new(scope.table, false);
         self.add(&mut inner, col.table, Cond::Compare(col, Op::Eq, value), &atom.raw)?;
         scope.conds.extend(inner.conds.into_iter().map(|cond| Cond::Not(Box::new(cond))));
+        Ok(())
+    }
+
+    /// `from France` speaks of a place: a value found in some other column is not what is meant without a doubt.
+    fn check_place(&self, at: usize, col: Col, table: TableId) -> Read<()> {
+        const PLACES: [&str; 14] = [
+            "country",
+            "city",
+            "town",
+            "hometown",
+            "location",
+            "nation",
+            "nationality",
+            "state",
+            "region",
+            "district",
+            "address",
+            "province",
+            "continent",
+            "place",
+        ];
+        let is_place = |col: Col| self.schema.column(col).words.iter().any(|word| PLACES.contains(&word.as_str()));
+        let from = at.checked_sub(1).map(|before| self.atoms[before].raw.to_lowercase());
+        if from.is_none_or(|word| word != "from" && word != "in") || is_place(col) {
+            return Ok(());
+        }
+        let mut columns: Vec<Col> = self.schema.columns(table).filter(|&col| is_place(col)).collect();
+        if columns.is_empty() {
+            return Ok(());
+        }
+        columns.push(col);
+        self.one_of(&self.atoms[at].raw, &columns)?;
         Ok(())
     }
 
@@ -315,13 +365,20 @@ impl Reader<'_> {
         if let Some(aggregate) = self.aggregate() {
             self.at += 1;
             self.skip(&[Role::Determiner, Role::Of]);
-            let Some(atom) = self.peek() else { return Err(self.trouble()) };
-            let Some(col) = self.column_in(atom, scope.table)? else { return Err(self.trouble()) };
+            let named = match self.peek() {
+                Some(atom) => self.column_in(atom, scope.table)?,
+                None => None,
+            };
+            let Some(col) = named.or(self.subject.filter(|col| col.table == scope.table)) else {
+                return Err(self.trouble());
+            };
             let cond = self.aggregated(scope, col, op, aggregate)?;
             return self.add(scope, col.table, cond, &words);
         }
-        if let Some(value) = self.number() {
-            self.at += 1;
+        let one = self.at > 0 && self.atoms[self.at - 1].raw.to_lowercase() == "one";
+        let value = if one { Some(1.0) } else { self.number() };
+        if let Some(value) = value {
+            self.at += usize::from(!one);
             if self.years_old() {
                 let Some((col, false)) = self.measured(Hint::Age, scope.table, &words)? else {
                     return Err(Trouble::Stuck(words));
@@ -337,6 +394,22 @@ impl Reader<'_> {
         self.skip(&[Role::Of]);
         let cond = self.operand(scope, col, op)?;
         self.add(scope, col.table, cond, &words)
+    }
+
+    /// `more staff than the minimum staff number of …`
+    pub(super) fn comparative(&mut self, scope: &mut Scope, op: Op, negated: bool) -> Read<()> {
+        let here = self.at;
+        self.at += 1;
+        let Some(atom) = self.peek() else { return Err(self.trouble_at(&self.atoms[here])) };
+        let Some(col) = self.column_in(atom, scope.table)? else { return Err(self.trouble_at(&self.atoms[here])) };
+        self.at += 1;
+        if self.role() != Some(Role::Than) {
+            return Err(self.trouble_at(&self.atoms[here]));
+        }
+        self.at += 1;
+        let op = if negated { op.negated() } else { op };
+        let cond = self.operand(scope, col, op)?;
+        self.add(scope, col.table, cond, &atom.raw)
     }
 
     /// `years old`, `years of age`.

@@ -2,6 +2,7 @@
 
 use super::{Item, RankBy, Read, Reader, Scope};
 use crate::provider::offline::lexicon::End;
+use crate::provider::offline::path;
 use crate::provider::offline::plan::{Aggregate, Cond, Group, OrderKey, Output, Plan, Related};
 use crate::provider::offline::schema::{Col, TableId};
 use crate::provider::offline::trouble::Trouble;
@@ -63,6 +64,7 @@ impl Reader<'_> {
             }
             Item::Entity(table) => plan.outputs.push(Output::Column(self.shown(*table)?)),
             Item::Everything => plan.outputs.push(Output::All),
+            Item::Rows => plan.outputs.push(Output::Rows),
             Item::Count(counted) => {
                 plan.outputs.push(Output::Rows);
                 let conds = self.ranked_conds(counted, &self.schema.tables[counted.table].name)?;
@@ -301,6 +303,9 @@ impl Reader<'_> {
             }))
             .filter(|table| *table != plan.root)
             .collect();
+        if let Some(table) = shown.iter().find(|table| path::several(self.schema, plan.root, **table)) {
+            return Err(Trouble::Stuck(self.schema.tables[*table].name.clone()));
+        }
         while let Some(place) = plan.conds.iter().position(|cond| {
             matches!(cond, Cond::Related(related) if shown.contains(&related.table) || plan.joined.as_ref().is_some_and(|joined| joined.table == related.table))
         }) {

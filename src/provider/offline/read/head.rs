@@ -17,6 +17,8 @@ struct Head {
     each: Vec<usize>,
     /// Where a time phrase stood before it.
     times: Vec<usize>,
+    /// Values that own what is shown.
+    owners: Vec<usize>,
 }
 
 impl Reader<'_> {
@@ -38,9 +40,13 @@ impl Reader<'_> {
             self.at = at;
             self.each(&mut scope)?;
         }
+        for at in std::mem::take(&mut head.owners) {
+            self.literal(&mut scope, at, false, None)?;
+        }
         self.at = here;
+        self.subject = self.asked_column(&head, &scope)?;
         self.modifiers(&mut scope)?;
-        self.more(&mut head, &scope)?;
+        self.more(&mut head, &mut scope)?;
         self.finish(scope, &head.items)
     }
 
@@ -223,6 +229,16 @@ impl Reader<'_> {
                 self.entity(head)?;
                 Ok(true)
             }
+            // `Kyle's id`
+            What::Name(_)
+                if atom.values().next().is_some()
+                    && self.ahead(1).is_some_and(|next| next.what == What::Possessive) =>
+            {
+                head.owners.push(self.at);
+                self.at += 2;
+                self.attribute(head, Vec::new())?;
+                Ok(true)
+            }
             _ if !head.items.is_empty() => Ok(false),
             _ => Err(self.trouble()),
         }
@@ -255,6 +271,14 @@ impl Reader<'_> {
                 return Err(self.trouble());
             }
             head.items.push(Item::Count(scope));
+            return Ok(());
+        }
+        // `how many does it have`
+        let bare = self
+            .peek()
+            .is_none_or(|atom| matches!(atom.what, What::Stop | What::Role(Role::Do | Role::Have | Role::Be)));
+        if bare && !head.items.is_empty() || bare && head.main.is_some() {
+            head.items.push(Item::Rows);
             return Ok(());
         }
         let _ = distinct;
@@ -423,12 +447,22 @@ impl Reader<'_> {
         }
     }
 
-    /// Further sentences: `Give me the shop names.`
-    fn more(&mut self, head: &mut Head, scope: &Scope) -> Read<()> {
+    /// The only column asked for, if it is one of the rows' own.
+    fn asked_column(&self, head: &Head, scope: &Scope) -> Read<Option<crate::provider::offline::schema::Col>> {
+        match head.items.as_slice() {
+            [Item::Attribute { atom, .. }] => self.column_in(&self.atoms[*atom], scope.table),
+            _ => Ok(None),
+        }
+    }
+
+    /// More to show: `Give me the shop names.`, `, and how many does it have`.
+    fn more(&mut self, head: &mut Head, scope: &mut Scope) -> Read<()> {
+        let mut joined = false;
         while self.peek().is_some() {
             if self.peek().is_some_and(|atom| matches!(atom.what, What::Stop | What::Pause))
                 || matches!(self.role(), Some(Role::And))
             {
+                joined |= !self.peek().is_some_and(|atom| atom.what == What::Stop);
                 self.at += 1;
                 continue;
             }
@@ -439,11 +473,16 @@ impl Reader<'_> {
                 return Err(self.trouble());
             }
             let counts = |items: &[Item]| items.iter().any(|item| matches!(item, Item::Count(_)));
-            if counts(&head.items) && !counts(&second.items) {
+            let bare = matches!(head.items.as_slice(), [Item::Entity(_)]);
+            if (joined && !bare) || (counts(&head.items) && !counts(&second.items)) {
                 head.items.extend(second.items);
             } else {
                 head.items = second.items;
             }
+            if let Some(more) = second.main {
+                scope.each |= more.each;
+            }
+            joined = false;
         }
         Ok(())
     }

@@ -19,7 +19,19 @@ type Read<T> = Result<T, Trouble>;
 
 /// Reads a question. `chosen` are readings that the person picked when asked back.
 pub(super) fn read(schema: &Schema, atoms: &[Atom], chosen: &[String]) -> Result<Plan, Trouble> {
-    Reader { schema, atoms, at: 0, chosen, sorting: false, depth: 0, date: None }.question()
+    Reader {
+        schema,
+        atoms,
+        at: 0,
+        chosen,
+        sorting: false,
+        depth: 0,
+        around: Vec::new(),
+        subject: None,
+        both: false,
+        date: None,
+    }
+    .question()
 }
 
 /// How deep relations may nest: beyond it no sentence makes sense.
@@ -34,6 +46,12 @@ struct Reader<'a> {
     /// `Sort … by` opened the question: `by` gives the order.
     sorting: bool,
     depth: usize,
+    /// The tables of the phrases around the one being read.
+    around: Vec<TableId>,
+    /// The column that is asked for, which a bare comparison is about.
+    subject: Option<Col>,
+    /// `both` was said: two things must hold, maybe of different rows.
+    both: bool,
     /// The date column used last.
     date: Option<Col>,
 }
@@ -86,6 +104,8 @@ enum Item {
     Count(Scope),
     /// How many different values.
     Different { atom: usize, owner: Option<TableId> },
+    /// How many rows of what was just counted.
+    Rows,
     /// Every column.
     Everything,
 }
@@ -127,11 +147,6 @@ impl<'a> Reader<'a> {
             self.at += 1;
         }
         self.at > start
-    }
-
-    /// Steps over determiners and words that say nothing.
-    fn skip_small(&mut self) {
-        self.skip(&[Role::Determiner, Role::Some, Role::Filler]);
     }
 
     fn number(&self) -> Option<f64> {

@@ -1,12 +1,15 @@
 //! What follows a noun: relative clauses, prepositions, relations, groups, time.
 
 use super::{Read, Reader, Scope};
-use crate::provider::offline::atoms::What;
+use crate::provider::offline::atoms::{Atom, What};
 use crate::provider::offline::dates;
 use crate::provider::offline::lexicon::Role;
-use crate::provider::offline::plan::{Cond, Group, Op, Related};
+use crate::provider::offline::link::Target;
+use crate::provider::offline::path;
+use crate::provider::offline::plan::{Cond, Group, Op, Related, Step};
 use crate::provider::offline::schema::TableId;
 use crate::provider::offline::span::Unit;
+use crate::provider::offline::stem::verbal;
 
 impl Reader<'_> {
     /// Reads modifiers until the sentence, or the phrase inside it, ends.
@@ -31,8 +34,22 @@ impl Reader<'_> {
                 ) if !scope.top => {
                     break;
                 }
+                What::Pause if self.question_goes_on() => break,
+                What::Role(Role::And) if self.question_goes_on() => break,
                 What::Pause | What::Possessive => self.at += 1,
                 What::Role(role) => match role {
+                    Role::Both => {
+                        let next = self.ahead(1).map(|next| &next.what);
+                        if !matches!(
+                            next,
+                            Some(What::Name(_) | What::Role(Role::Have | Role::Be | Role::Determiner | Role::Some))
+                        ) {
+                            return Err(self.trouble());
+                        }
+                        self.both = true;
+                        self.at += 1;
+                        continue;
+                    }
                     Role::Or => {
                         if !scope.top {
                             break;
@@ -70,6 +87,10 @@ impl Reader<'_> {
                     Role::Sort if self.sort_follows() => self.order(scope)?,
                     Role::Compare(op, hint) => {
                         self.comparison(scope, *op, *hint, negated)?;
+                        negated = false;
+                    }
+                    Role::Comparative(op) => {
+                        self.comparative(scope, *op, negated)?;
                         negated = false;
                     }
                     Role::Superlative(..) | Role::Common(_) | Role::Top => {
@@ -137,6 +158,27 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// Whether a pause or `and` here ends the modifiers and goes on with what to show: `, and how many …`, `, and return …`.
+    fn question_goes_on(&self) -> bool {
+        let mut at = self.at;
+        while self.atoms.get(at).is_some_and(|atom| {
+            atom.what == What::Pause || matches!(atom.role(), Some(Role::And | Role::Determiner | Role::Filler))
+        }) {
+            at += 1;
+        }
+        let Some(atom) = self.atoms.get(at) else { return false };
+        match atom.role() {
+            Some(Role::Count | Role::Opens) => at > self.at,
+            None if atom.columns().next().is_some() && atom.values().next().is_none() => {
+                let of = self.atoms.get(at + 1).and_then(Atom::role) == Some(Role::Of);
+                let owner =
+                    self.atoms.get(at + 2..).unwrap_or(&[]).iter().find(|next| next.role() != Some(Role::Determiner));
+                of && owner.is_some_and(|next| next.table().is_some())
+            }
+            _ => false,
+        }
+    }
+
     /// Puts the condition before an `or` and the one after it together.
     #[expect(clippy::unused_self, reason = "reads as a step of the reader")]
     fn join_alternatives(&self, scope: &mut Scope, alternative: Option<usize>) -> Option<usize> {
@@ -188,6 +230,15 @@ impl Reader<'_> {
             self.at += 1;
             return self.literal(scope, here, negated, wanted);
         }
+        if self.connects(scope, atom) {
+            self.at += 1;
+            return Ok(());
+        }
+        if let Some(related) = self.passive(scope, atom) {
+            self.at += 1;
+            scope.conds.push(if negated { Cond::Not(Box::new(related)) } else { related });
+            return Ok(());
+        }
         // `the stadium's name is …`: the owner before its column.
         if let Some((owner, _, _)) = table {
             if let Some(at) = self.owned_column(here, owner) {
@@ -232,7 +283,21 @@ impl Reader<'_> {
                 return self.relation(scope, negated, None);
             }
             self.at += 1;
-            return self.literal(scope, here, negated, None);
+            let next = self.peek();
+            if next.is_some_and(|next| next.what == What::Possessive)
+                && self.ahead(1).is_some_and(|next| next.table().is_some())
+            {
+                // `Kyle's friends` are other rows than Kyle's own.
+                return Err(self.trouble());
+            }
+            self.literal(scope, here, negated, None)?;
+            // `the English language`: the value's own column.
+            if next.is_some_and(|next| {
+                next.columns().any(|(col, fit)| fit >= 5 && atom.values().any(|(place, _)| place == col))
+            }) {
+                self.at += 1;
+            }
+            return Ok(());
         }
         match table {
             // The noun itself again: `for stadiums having …`, `singers … of the singer`.
@@ -245,16 +310,60 @@ impl Reader<'_> {
         }
     }
 
+    /// Whether a verb only names again what is already spoken of, or leads to a superlative's or comparison's noun:
+    /// `the courses they teach`, `hiring the largest number of employees`.
+    fn connects(&self, scope: &Scope, atom: &Atom) -> bool {
+        let Some((table, _, fit)) = atom.table() else { return false };
+        if fit < 10 && self.around.contains(&table) && atom.end - atom.first == 1 {
+            return true;
+        }
+        if !verbal(&atom.raw.to_lowercase()) || table == scope.table {
+            return false;
+        }
+        let mut at = self.at + 1;
+        while self.atoms.get(at).and_then(Atom::role).is_some_and(|role| role == Role::Determiner) {
+            at += 1;
+        }
+        if !matches!(self.atoms.get(at).and_then(Atom::role), Some(Role::Superlative(..) | Role::Compare(..))) {
+            return false;
+        }
+        let target = self.atoms[at..].iter().take(5).find_map(Atom::table).map(|(table, ..)| table);
+        target.is_some_and(|target| {
+            target != table
+                && path::way(self.schema, scope.table, target, None)
+                    .is_ok_and(|way| way.iter().any(|step| step.far().table == table))
+        })
+    }
+
+    /// `are liked`: the rows that `liked_id` points at.
+    fn passive(&self, scope: &Scope, atom: &Atom) -> Option<Cond> {
+        let before =
+            self.atoms[..self.at].iter().rev().find(|atom| !matches!(atom.role(), Some(Role::Filler | Role::Not)))?;
+        if before.role() != Some(Role::Be) || !verbal(&atom.raw.to_lowercase()) {
+            return None;
+        }
+        let via = atom.links().iter().find_map(|link| match link.target {
+            Target::Table(table, Some(via)) if table == scope.table => Some(via),
+            _ => None,
+        })?;
+        let key = *self.schema.keys.iter().find(|key| key.from == via)?;
+        let path = vec![Step { key, forward: false }];
+        Some(Cond::Related(Related { table: via.table, path, conds: Vec::new(), count: None }))
+    }
+
     /// Rows of another table that belong to these rows.
     pub(super) fn relation(&mut self, scope: &mut Scope, negated: bool, count: Option<(Op, u64)>) -> Read<()> {
         let Some(end) = self.noun_ahead() else { return Err(self.trouble()) };
         let words = self.atoms[end].raw.clone();
         let via = self.atoms[end].table().and_then(|(_, via, _)| via);
+        self.around.push(scope.table);
         let inner = self.deeper(|reader| {
             let mut inner = reader.noun(false)?;
             reader.modifiers(&mut inner)?;
             Ok(inner)
-        })?;
+        });
+        self.around.pop();
+        let inner = inner?;
         self.relate(scope, inner, via, negated, count, &words)
     }
 
@@ -272,6 +381,10 @@ impl Reader<'_> {
             return Ok(());
         }
         let conds = self.ranked_conds(&inner, words)?;
+        if inner.table == scope.table && self.both && !conds.is_empty() {
+            // Two things of different rows that share what is shown: not one row with both.
+            return Err(crate::provider::offline::trouble::Trouble::Stuck("both".to_owned()));
+        }
         if inner.table == scope.table {
             // `grades that have at least 4 students`: rows that share the shown value.
             match count {
@@ -286,7 +399,13 @@ impl Reader<'_> {
             return Ok(());
         }
         let path = self.way(scope.table, inner.table, via, words)?;
-        if count.is_some() && negated {
+        // A link that is there by the way itself can't be missing at its end.
+        let on_way = |table: TableId| path.iter().any(|step| step.far().table == table);
+        let contradicts = conds.iter().any(|cond| match cond {
+            Cond::Not(inner) => matches!(inner.as_ref(), Cond::Related(related) if on_way(related.table)),
+            _ => false,
+        });
+        if contradicts || (count.is_some() && negated) {
             return Err(crate::provider::offline::trouble::Trouble::Stuck(words.to_owned()));
         }
         let related = Cond::Related(Related { table: inner.table, path, conds, count });
@@ -315,7 +434,22 @@ impl Reader<'_> {
     /// `each country`, `per month`, `for each stadium`, `by plan`.
     pub(super) fn each(&mut self, scope: &mut Scope) -> Read<()> {
         loop {
-            self.skip(&[Role::Each, Role::By, Role::Determiner, Role::Of, Role::Distinct, Role::Preposition]);
+            self.skip(&[
+                Role::Each,
+                Role::By,
+                Role::Determiner,
+                Role::Of,
+                Role::Distinct,
+                Role::Preposition,
+                Role::Light,
+            ]);
+            let closed =
+                self.peek().is_none_or(|atom| matches!(atom.what, What::Stop | What::Pause | What::Role(Role::Have)));
+            if closed && scope.groups.is_empty() {
+                // `… for each`: of the rows already spoken of.
+                scope.each = true;
+                return Ok(());
+            }
             let Some(atom) = self.peek() else { return Err(self.trouble()) };
             let group = self.group(scope, scope.table)?;
             let Some(group) = group else { return Err(self.trouble_at(atom)) };

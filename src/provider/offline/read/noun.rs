@@ -5,6 +5,7 @@ use crate::provider::offline::atoms::{Atom, What};
 use crate::provider::offline::lexicon::{End, Hint, Role};
 use crate::provider::offline::plan::{Cond, Literal, Op};
 use crate::provider::offline::schema::{Col, TableId};
+use crate::provider::offline::stem::verbal;
 
 /// What stood before the noun.
 #[derive(Default)]
@@ -38,7 +39,12 @@ impl Reader<'_> {
                         | Role::Common(_)
                 ),
                 What::Number(_) => true,
-                What::Name(_) if self.names_table(at) => return Some(at),
+                What::Name(_) if self.names_table(at) => {
+                    // `high school student`: two names of one table.
+                    let table = |at: usize| self.atoms.get(at).and_then(Atom::table).map(|(table, ..)| table);
+                    let again = table(at) == table(at + 1) && self.names_table(at + 1);
+                    return Some(at + usize::from(again));
+                }
                 What::Name(_) | What::Text(_) | What::Unknown => {
                     seen += 1;
                     let next = self.atoms.get(at + 1).is_some_and(|next| matches!(next.what, What::Name(_)));
@@ -76,7 +82,8 @@ impl Reader<'_> {
         let atom = self.atoms.get(next)?;
         let fit = self.fit_in(atom, table);
         let other = atom.table().map_or(0, |(_, _, fit)| fit);
-        (fit >= 5 && (possessive || fit >= other)).then_some(next)
+        let verb = !possessive && verbal(&atom.raw.to_lowercase());
+        (fit >= 5 && !verb && (possessive || fit >= other)).then_some(next)
     }
 
     /// Reads a noun phrase about a table.
@@ -189,6 +196,10 @@ impl Reader<'_> {
         }
         scope.conds.push(Cond::Compare(display, Op::Eq, Literal::Text(self.spelled(atom, display))));
         self.at += 1;
+        if self.peek().is_some_and(|atom| atom.what == What::Possessive) {
+            // `the student Kyle's friends` are other rows than Kyle's own.
+            return Err(self.trouble());
+        }
         Ok(())
     }
 

@@ -124,7 +124,10 @@ impl Reader<'_> {
             }
         }
         if keys.is_empty() {
-            return Err(self.trouble());
+            if direction.is_none() {
+                return Err(self.trouble());
+            }
+            keys.push(OrderKey::Shown);
         }
         let comma = self.at;
         if self.peek().is_some_and(|atom| atom.what == What::Pause) {

@@ -73,6 +73,15 @@ impl Reader<'_> {
             }
             self.at = here;
         }
+        if !counting && self.role() == Some(Role::Times) && hint == Hint::None {
+            // `visited most times`
+            if let Some(Cond::Related(related)) = scope.conds.last().cloned() {
+                self.at += 1;
+                scope.conds.pop();
+                scope.rank = Some(Rank { by: RankBy::Related(related), end, limit });
+                return Ok(());
+            }
+        }
         if counting {
             return Err(self.trouble());
         }
