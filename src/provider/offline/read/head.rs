@@ -97,7 +97,7 @@ impl Reader<'_> {
             while self.owner(head)? {}
             let joint = self.at;
             while self.skip(&[Role::And]) || self.peek().is_some_and(|atom| atom.what == What::Pause) && self.step() {}
-            if self.at == joint || !self.item_follows() {
+            if self.at == joint || !self.item_follows(matches!(head.items.last(), Some(Item::Different { .. }))) {
                 self.at = joint;
                 return Ok(());
             }
@@ -132,7 +132,7 @@ impl Reader<'_> {
     }
 
     /// Whether what follows `and` is one more thing to show.
-    fn item_follows(&self) -> bool {
+    fn item_follows(&self, different: bool) -> bool {
         let mut at = self.at;
         while self.atoms.get(at).and_then(Atom::role).is_some_and(|role| {
             matches!(
@@ -150,6 +150,9 @@ impl Reader<'_> {
             }
             What::Name(_) if atom.table().is_some() || atom.columns().next().is_some() => {
                 let next = self.atoms.get(at + 1);
+                if next.and_then(Atom::role) == Some(Role::Be) {
+                    return different;
+                }
                 !next.is_some_and(|next| {
                     matches!(next.what, What::Number(_) | What::Text(_) | What::Time(_))
                         || matches!(
@@ -468,7 +471,18 @@ impl Reader<'_> {
             }
             let mut second = Head { main: Some(scope.clone()), ..Head::default() };
             self.items(&mut second)?;
-            self.skip(&[Role::Filler, Role::Light, Role::Preposition, Role::Determiner, Role::Have, Role::Each]);
+            if self.role().is_some_and(|role| matches!(role, Role::OrderBy | Role::Each)) {
+                self.modifiers(scope)?;
+            }
+            self.skip(&[
+                Role::Filler,
+                Role::Light,
+                Role::Preposition,
+                Role::Determiner,
+                Role::Have,
+                Role::Do,
+                Role::Be,
+            ]);
             if self.peek().is_some_and(|atom| atom.what != What::Stop) {
                 return Err(self.trouble());
             }

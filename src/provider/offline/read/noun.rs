@@ -101,8 +101,9 @@ impl Reader<'_> {
                 What::Number(value) => before.number = Some(*value),
                 What::Role(_) => {}
                 What::Name(_) if atom.columns().next().is_some() && before.superlative.is_some() => {
-                    before.column = Some(self.at)
+                    before.column = Some(self.at);
                 }
+                What::Name(_) if self.names_table(self.at) => {}
                 _ => before.literals.push(self.at),
             }
             self.at += 1;
