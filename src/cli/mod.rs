@@ -2,5 +2,6 @@
 #![forbid(unsafe_code)]
 
 mod failure;
+pub mod sample;
 
 pub use failure::{ExitKind, Failure};
