@@ -229,6 +229,8 @@ fn parameter(z: Bytes<'_>) -> (Kind, usize) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn kinds(text: &str) -> Vec<(Kind, &str)> {
@@ -302,5 +304,29 @@ mod tests {
         assert_eq!(cut("a::int"), ["a", ":", ":int"]);
         assert_eq!(cut("xx'00'"), ["xx", "'00'"]);
         assert_eq!(cut("/* /* */ */"), ["/* /* */", " ", "*", "/"]);
+    }
+
+    /// Texts dense in the characters where tokens begin and end.
+    fn soup() -> impl Strategy<Value = String> {
+        prop_oneof![
+            r#"[a-exX0-9_'"`\[\]\-/*.;:$@#?!<>=|()\\{}^,~%& \t\n\x0b\x00\u{feff}\u{a0}é😀]{0,40}"#,
+            any::<String>()
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(super::super::differential::config(4_000))]
+
+        #[test]
+        fn tokens_always_advance_and_join_to_the_text(text in soup()) {
+            let mut at = 0;
+            for token in Lexer::new(&text) {
+                prop_assert_eq!(token.start, at);
+                prop_assert!(token.end > at);
+                prop_assert!(text.is_char_boundary(token.end));
+                at = token.end;
+            }
+            prop_assert_eq!(at, text.len());
+        }
     }
 }

@@ -30,11 +30,16 @@
 //!
 //! - [`spec::CASES`] is one table of what passes and what doesn't, most lines from faults other guards had in the
 //!   field. Tests run it, and so does `pi-sql doctor` where the program is deployed.
+//! - `differential` (tests only) holds the claim above against SQLite itself over random texts, and its converse: what is refused
+//!   is no statement that SQLite and the authorizer would have let select, but for the refusals made on purpose
+//!   (NUL, length, parameters, extra semicolons, EXPLAIN's bytecode).
 //! - [`Guarded`] has no other way in than [`check`], and deserializing runs it again: the process that reads the data
 //!   can't hold an unguarded text.
 #![forbid(unsafe_code)]
 
 mod advice;
+#[cfg(test)]
+mod differential;
 mod fence;
 mod grammar;
 mod lexer;
