@@ -125,7 +125,7 @@ impl Run<'_> {
     }
 
     fn unknown_tool(&self, name: &str) -> String {
-        let names: Vec<String> = self.tools.iter().map(|tool| tool.name.clone()).collect();
+        let names: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_str()).collect();
         match names.as_slice() {
             [] => format!("there is no tool “{name}”, and no other: answer in words"),
             names => format!("there is no tool “{name}”: call one of {}", names.join(", ")),

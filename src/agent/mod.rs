@@ -25,7 +25,7 @@ pub use event::{Event, Settled, SettledReason, ToolExecution};
 pub use serve::serve;
 
 use crate::extension::Registry;
-use crate::provider::Provider;
+use crate::provider::{Provider, ToolSpec};
 use crate::session::Tree;
 
 use run::Run;
@@ -34,6 +34,7 @@ use run::Run;
 pub struct Agent {
     provider: Box<dyn Provider>,
     registry: Registry,
+    tools: Vec<ToolSpec>,
     system: String,
     budget: Budget,
     tree: Tree,
@@ -42,7 +43,8 @@ pub struct Agent {
 impl Agent {
     /// An agent at the beginning of a conversation.
     pub fn new(provider: Box<dyn Provider>, registry: Registry, system: String, budget: Budget) -> Self {
-        Self { provider, registry, system, budget, tree: Tree::default() }
+        let tools = registry.tool_specs();
+        Self { provider, registry, tools, system, budget, tree: Tree::default() }
     }
 
     /// The same agent with a conversation to go on with.

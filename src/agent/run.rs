@@ -20,7 +20,7 @@ const HARNESS: &str = "harness";
 pub(super) struct Run<'a> {
     pub(super) provider: &'a dyn Provider,
     pub(super) registry: &'a Registry,
-    pub(super) tools: Vec<ToolSpec>,
+    pub(super) tools: &'a [ToolSpec],
     pub(super) system: &'a str,
     pub(super) budget: &'a Budget,
     pub(super) tree: &'a mut Tree,
@@ -51,11 +51,11 @@ enum Why {
 
 impl<'a> Run<'a> {
     pub(super) fn new(agent: &'a mut Agent, abort: &Abort, sink: &'a mut (dyn FnMut(Event) + Send)) -> Self {
-        let Agent { provider, registry, system, budget, tree } = agent;
+        let Agent { provider, registry, tools, system, budget, tree } = agent;
         Self {
             provider: &**provider,
             registry,
-            tools: registry.tool_specs(),
+            tools,
             system,
             tree,
             sink,
@@ -99,10 +99,7 @@ impl<'a> Run<'a> {
 
     async fn turn(&mut self, opening: Vec<String>) -> Result<Next, Settled> {
         self.open_turn(opening).await;
-        let tools = std::mem::take(&mut self.tools);
-        let reply = self.reply(&tools, self.meter.deadline()).await;
-        self.tools = tools;
-        let message = match reply {
+        let message = match self.reply(self.tools, self.meter.deadline()).await {
             Reply::Whole(message) => message,
             Reply::Cut(message, cut) => {
                 self.end_turn(message, Vec::new());

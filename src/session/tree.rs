@@ -3,14 +3,15 @@
 //! Shapes are those of pi's session format, version 3. A new entry is always a child of the leaf, so a parent is never
 //! missing and the walk to the root never ends early.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 
 use jiff::{Timestamp, Unit};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use uuid::Uuid;
 
-use crate::session::{Message, StopReason};
+use crate::session::{Block, Message, StopReason, ToolCall, ToolResultMessage, now};
 
 /// The version of pi's session format that is written here.
 const VERSION: u32 = 3;
@@ -141,9 +142,31 @@ impl Tree {
         messages
     }
 
-    /// What a model is sent: the messages from the root to the leaf that a provider takes back.
+    /// What a model is sent: the messages from the root to the leaf in a form that any provider takes back.
+    ///
+    /// Each call has its result directly behind it there, even where the leaf was moved between the two or the run
+    /// was dropped in the middle.
     pub fn context(&self) -> Vec<Message> {
-        self.branch_messages().into_iter().filter(|message| is_sent(message)).cloned().collect()
+        let mut context = Vec::new();
+        let mut unanswered: VecDeque<&ToolCall> = VecDeque::new();
+        for message in self.branch_messages().into_iter().filter(|message| is_sent(message)) {
+            match message {
+                Message::ToolResult(result) => {
+                    if unanswered.pop_front_if(|call| call.id == result.tool_call_id).is_some() {
+                        context.push(message.clone());
+                    }
+                    continue;
+                }
+                Message::User(_) => context.extend(unanswered.drain(..).map(no_result)),
+                Message::Assistant(reply) => {
+                    context.extend(unanswered.drain(..).map(no_result));
+                    unanswered.extend(reply.tool_calls());
+                }
+            }
+            context.push(message.clone());
+        }
+        context.extend(unanswered.into_iter().map(no_result));
+        context
     }
 
     fn fresh_id(&self) -> EntryId {
@@ -181,6 +204,18 @@ fn is_sent(message: &Message) -> bool {
     }
 }
 
+/// What stands in for the result of a call that has none.
+fn no_result(call: &ToolCall) -> Message {
+    Message::ToolResult(ToolResultMessage {
+        tool_call_id: call.id.clone(),
+        tool_name: call.name.clone(),
+        content: vec![Block::text("This call has no result: the run ended before it.")],
+        details: Value::Null,
+        is_error: true,
+        timestamp: now(),
+    })
+}
+
 /// Now, in UTC to the millisecond, as pi writes it.
 fn utc_now() -> String {
     let now = Timestamp::now();
@@ -190,7 +225,7 @@ fn utc_now() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::{AssistantMessage, Block, Usage};
+    use crate::session::{AssistantMessage, Usage};
 
     fn reply(text: &str, stop_reason: StopReason) -> Message {
         Message::Assistant(AssistantMessage {
@@ -246,6 +281,31 @@ mod tests {
         assert_eq!(texts(&tree), Vec::<String>::new());
         let elsewhere = EntryId("00000000".into());
         assert_eq!(tree.branch(Some(&elsewhere)), Err(UnknownEntry(elsewhere)));
+    }
+
+    #[test]
+    fn a_branch_between_a_call_and_its_result_is_sent_with_a_result() {
+        let call = |id: &str| ToolCall { id: id.into(), name: "look".into(), arguments: serde_json::Map::new() };
+        let Message::Assistant(mut calling) = reply("I look", StopReason::ToolUse) else { unreachable!() };
+        calling.content.extend(["c1", "c2"].map(|id| Block::ToolCall(call(id))));
+        let result = |id: &str| match no_result(&call(id)) {
+            Message::ToolResult(result) => {
+                Message::ToolResult(ToolResultMessage { content: vec![Block::text(id)], ..result })
+            }
+            other => other,
+        };
+        let mut tree = Tree::default();
+        tree.append(Message::user("question"));
+        tree.append(Message::Assistant(calling));
+        let first = tree.append(result("c1")).id.clone();
+        assert_eq!(texts(&tree)[2..], ["c1", "This call has no result: the run ended before it."]);
+        tree.append(result("c2"));
+        tree.append(result("c9"));
+        assert_eq!(texts(&tree), ["question", "I look", "c1", "c2"], "a result without a call is left out");
+        tree.branch(Some(&first)).unwrap();
+        tree.append(Message::user("another"));
+        let expected = ["question", "I look", "c1", "This call has no result: the run ended before it.", "another"];
+        assert_eq!(texts(&tree), expected);
     }
 
     #[test]

@@ -79,6 +79,19 @@ async fn an_abort_before_a_prompt_does_not_stop_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_prompt_that_was_dropped_in_the_middle_leaves_a_usable_conversation() {
+    let calls = call(&[("c1", "echo", json!({})), ("c2", "hang", json!({})), ("c3", "echo", json!({"x": 1}))]);
+    let mut rig = Rig::new(budget(), [calls, say("142")]);
+    let patience = Duration::from_secs(1);
+    let handle = Abort::new();
+    tokio::time::timeout(patience, rig.agent.prompt("how many?", &handle, &mut |_| {})).await.unwrap_err();
+    assert_eq!(rig.agent.prompt("and now?", &handle, &mut |_| {}).await, completed());
+    let seen = rig.seen();
+    let results = seen[1].messages.iter().filter(|message| matches!(message, Message::ToolResult(_)));
+    assert_eq!((seen[1].messages.len(), results.count()), (6, 3), "{:#?}", seen[1].messages);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_abort_ends_the_wait_before_a_retry() {
     let mut rig = Rig::new(Budget { time: LONG * 9, ..budget() }, [fault(true)]);
     let started = tokio::time::Instant::now();

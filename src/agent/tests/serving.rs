@@ -100,17 +100,20 @@ async fn an_abort_while_nothing_runs_is_accepted_and_stops_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_abort_sent_together_with_its_prompt_stops_it() {
-    let mut rig = Rig::new(budget(), [endless()]);
-    let (commands, commands_out) = channel(8);
-    let (out, mut sent) = unbounded_channel();
-    commands.send(prompt("1")).await.unwrap();
-    commands.send(abort("2")).await.unwrap();
-    tokio::join!(serve(&mut rig.agent, commands_out, out), async move {
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        drop(commands);
-    });
-    assert_eq!(settled(&drain(&mut sent)), [SettledReason::Aborted]);
+async fn an_abort_sent_together_with_its_prompt_stops_even_a_run_that_never_waits() {
+    for _ in 0..32 {
+        let turns = (0..9).map(|n| call(&[("c", "echo", json!({"n": n}))]));
+        let mut rig = Rig::new(budget(), turns);
+        let (commands, commands_out) = channel(8);
+        let (out, mut sent) = unbounded_channel();
+        commands.send(prompt("1")).await.unwrap();
+        commands.send(abort("2")).await.unwrap();
+        tokio::join!(serve(&mut rig.agent, commands_out, out), async move {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            drop(commands);
+        });
+        assert_eq!(settled(&drain(&mut sent)), [SettledReason::Aborted]);
+    }
 }
 
 #[tokio::test(start_paused = true)]
