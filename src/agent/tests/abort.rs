@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::rig::{Rig, Step, aborted, budget, call, completed, fault, say};
-use crate::agent::{Abort, Budget, SettledReason};
+use crate::agent::{Abort, Budget, Event, SettledReason};
 use crate::session::{Message, StopReason};
 
 const LONG: Duration = Duration::from_mins(2);
@@ -66,6 +66,18 @@ async fn a_running_tool_is_stopped_and_every_call_still_has_its_result() {
     let results = rig.results();
     assert!(!results[0].1);
     assert!(results[1..].iter().all(|(_, is_error, text)| *is_error && text.contains("stopped by the user")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_announced_before_an_abort_does_not_begin_after_it() {
+    let script = || [call(&[("c1", "echo", json!({}))])];
+    let (_, events) = Rig::new(budget(), script()).prompt("how many?").await;
+    let announced = events.iter().position(|event| matches!(event, Event::ToolExecutionStart { .. })).unwrap() + 1;
+    for _ in 0..32 {
+        let mut rig = Rig::new(budget(), script());
+        assert_eq!(rig.prompt_until("how many?", Some(announced)).await.0, aborted());
+        assert!(rig.ran().is_empty());
+    }
 }
 
 #[tokio::test(start_paused = true)]
