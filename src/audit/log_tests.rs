@@ -321,3 +321,11 @@ fn the_documented_commands_check_a_log_without_this_program() {
     assert!(!output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("line 3"), "{output:?}");
 }
+
+#[test]
+fn every_kind_is_documented() {
+    let text = include_str!("../../docs/audit.md");
+    for kind in Entry::KINDS {
+        assert!(text.contains(&format!("\n| `{kind}` | ")), "{kind} is missing in docs/audit.md");
+    }
+}
