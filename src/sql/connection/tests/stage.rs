@@ -153,6 +153,12 @@ fn play() {
     match part.as_str() {
         "writer" => play_writer(&path),
         "reader" => play_reader(&path, Database::open),
+        "unprivileged reader" => {
+            if nix::unistd::geteuid().is_root() {
+                nix::unistd::setuid(nix::unistd::Uid::from_raw(65532)).unwrap();
+            }
+            play_reader(&path, Database::open);
+        }
         "reader of a lone file" => play_reader(&path, Database::open_alone),
         "locked-down reader" => {
             lock_down(path.parent().unwrap());
