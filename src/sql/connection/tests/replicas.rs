@@ -206,3 +206,14 @@ fn alone(stage: &Stage) -> String {
     assert_eq!(stage.listing(), before);
     answer
 }
+
+#[test]
+fn each_test_the_page_names_exists() {
+    let page = include_str!("../../../../docs/replicas.md");
+    let sources = concat!(include_str!("replicas.rs"), include_str!("reading.rs"));
+    let names: Vec<&str> = page.split('`').skip(1).step_by(2).filter(|name| name.matches('_').count() > 1).collect();
+    assert!(names.len() > 25);
+    for name in names {
+        assert!(sources.contains(&format!("fn {name}()")), "{name}");
+    }
+}
