@@ -89,7 +89,7 @@ impl Database {
     /// [`Database::read`] does so by itself; this is for whoever keeps something about the content (row counts).
     pub fn refresh(&mut self) -> Result<Freshness, OpenError> {
         let Some(opened) = &mut self.open else { return self.reopen(Reopened::Closed) };
-        match opened.look_again(&self.path) {
+        match opened.look_again() {
             Ok(Look::Same) => Ok(Freshness::Same),
             Ok(Look::Written) => {
                 self.identity = opened.identity(&self.path);

@@ -73,9 +73,14 @@ impl Opened {
         let file = DatabaseFile::open(path, alone)?;
         // Under the lock what we see stays true until SQLite has its own.
         let lock = file.lock();
+        if let Err(error @ OpenError::Locked(_)) = lock {
+            // What lies beside the file now, a writer may be about to take away.
+            return Err(error);
+        }
         let evidence = file.look()?;
         let plan = plan_for(path, &evidence)?;
         if plan.is_locked() {
+            // Where there are no locks, only what needs none can be read.
             lock?;
         } else {
             file.unlock();
@@ -112,12 +117,13 @@ impl Opened {
         Identity::new(path, self.file.resolved(), &self.evidence, self.plan.opened_as())
     }
 
-    pub(super) fn look_again(&mut self, path: &Path) -> Result<Look, OpenError> {
+    pub(super) fn look_again(&mut self) -> Result<Look, OpenError> {
         if !self.file.is_current()? {
             return Ok(Look::Stale(Reopened::Replaced));
         }
         let now = self.file.look()?;
-        if plan_for(path, &now)? != self.plan || now.log_inode() != self.evidence.log_inode() {
+        // A plan that fails now may be one a writer is just about to change; opening anew waits for it and decides.
+        if Plan::of(&now) != Ok(self.plan) || now.log_inode() != self.evidence.log_inode() {
             return Ok(Look::Stale(Reopened::Journal));
         }
         if now == self.evidence {
@@ -159,7 +165,7 @@ impl Opened {
             if !harden::is_still_read_only(&self.connection) {
                 return Err(OpenError::Tampered("query_only"));
             }
-            if !self.plan.is_locked() && !matches!(self.look_again(path)?, Look::Same) {
+            if !self.plan.is_locked() && !matches!(self.look_again()?, Look::Same) {
                 return Err(OpenError::Changed(path.to_owned()));
             }
         }
@@ -176,7 +182,7 @@ impl Opened {
         if self.plan.is_locked() {
             self.file.lock()?;
         }
-        if let Look::Stale(why) = self.look_again(path)? {
+        if let Look::Stale(why) = self.look_again()? {
             return Ok(Attempt::Stale(why));
         }
         refuse_cut_short(path, &self.evidence)?;

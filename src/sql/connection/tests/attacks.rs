@@ -293,6 +293,20 @@ fn honest_reads_of_every_kind_work() {
 }
 
 #[test]
+fn text_functions_work_in_a_utf16_database() {
+    let stage = Stage::new("PRAGMA encoding='UTF-16le'; CREATE TABLE t(s); INSERT INTO t VALUES ('é€x€é')");
+    let mut database = stage.open();
+    for (sql, expected) in [
+        ("SELECT instr(s, 'x') FROM t", 3),
+        ("SELECT trim(s, 'é') = '€x€' AND rtrim(s, 'é€') = 'é€x' FROM t", 1),
+        ("SELECT replace(s, '€', '--') = 'é--x--é' FROM t", 1),
+        ("SELECT s REGEXP '^é.x' FROM t", 1),
+    ] {
+        assert_eq!(number(&mut database, sql), expected, "{sql}");
+    }
+}
+
+#[test]
 fn a_view_may_not_call_what_could_harm() {
     let stage = Stage::new(TABLES);
     stage.write("CREATE VIEW bad AS SELECT fts3_tokenizer('simple'); CREATE VIEW big AS SELECT zeroblob(9) AS z");

@@ -162,7 +162,7 @@ fn wal_whose_writer_locks_everybody_out() {
     let mut writer = Actor::new("writer", &stage.path);
     assert_eq!(writer.ask("PRAGMA locking_mode=EXCLUSIVE; INSERT INTO t VALUES (4)"), "done");
     assert!(!stage.beside("replica.db-shm").exists());
-    assert!(seen(&stage).starts_with("NeedsRecovery("));
+    assert!(seen(&stage).starts_with("Locked("));
     writer.leave();
 }
 
