@@ -47,13 +47,12 @@ impl Stage {
         self.directory.path().join(name)
     }
 
-    /// Every file there is, with its content; the index of a log is written by all its readers, so only its being
-    /// there counts.
+    /// Every file there is, with its content; also the index of a log, into which other readers write.
     pub(super) fn listing(&self) -> BTreeMap<String, Vec<u8>> {
         let mut files = BTreeMap::new();
         for entry in std::fs::read_dir(self.directory.path()).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();
-            let content = if name.ends_with("-shm") { Vec::new() } else { std::fs::read(self.beside(&name)).unwrap() };
+            let content = std::fs::read(self.beside(&name)).unwrap();
             files.insert(name, content);
         }
         files
