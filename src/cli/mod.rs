@@ -1,6 +1,7 @@
 //! The command line: one file a subcommand.
 #![forbid(unsafe_code)]
 
+pub mod audit;
 mod failure;
 pub mod sample;
 

@@ -2,5 +2,6 @@
 #![forbid(unsafe_code)]
 
 mod json;
+pub mod text;
 
 pub use json::JsonLines;
