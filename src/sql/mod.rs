@@ -3,6 +3,8 @@
 
 pub mod cell;
 pub mod connection;
+#[cfg(test)]
+mod fixture;
 pub mod gate;
 pub mod guard;
 pub mod hints;
