@@ -1,9 +1,16 @@
 //! Databases for tests: made from a script, opened as read-only and as restricted as the reader's.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use rusqlite::hooks::AuthContext;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::sql::connection::Authorizer;
+use crate::audit::Entry;
+use crate::sql::connection::{Authorizer, Database, Limits};
+use crate::sql::gate::Gate;
+use crate::sql::local::LocalGate;
+use crate::sql::settings::SqlSettings;
 
 /// A restricted connection to a new database made by this script.
 pub(crate) fn database(script: &str) -> Connection {
@@ -33,4 +40,33 @@ pub(crate) fn database_with(fill: impl FnOnce(&Connection)) -> Connection {
     let authorizer = Authorizer::default();
     reader.authorizer(Some(move |context: AuthContext<'_>| authorizer.answer(&context))).unwrap();
     reader
+}
+
+/// A gate on a new database, by way of the real connection, with its receipts in memory.
+pub(crate) struct Staged {
+    dir: tempfile::TempDir,
+    gate: Arc<LocalGate<Vec<Entry>>>,
+}
+
+impl Staged {
+    /// A gate on a new database made by this script.
+    pub(crate) fn new(script: &str) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        Connection::open(dir.path().join("test.db")).unwrap().execute_batch(script).unwrap();
+        let database = Database::open(&dir.path().join("test.db"), &Limits::default()).unwrap();
+        Self { gate: Arc::new(LocalGate::new(database, Vec::new(), SqlSettings::default())), dir }
+    }
+
+    pub(crate) fn gate(&self) -> Arc<dyn Gate> {
+        self.gate.clone()
+    }
+
+    pub(crate) fn directory(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// What was written, once nobody else holds the gate.
+    pub(crate) fn receipts(self) -> Vec<Entry> {
+        Arc::into_inner(self.gate).unwrap().into_receipts()
+    }
 }
