@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use crate::provider::ToolSpec;
 
-/// Characters of arguments in a label: about two lines of a terminal.
-const LABEL_CHARS: usize = 200;
+/// Characters of what a model gave, where it is repeated in a label or an error: about two lines of a terminal.
+const LINE_CHARS: usize = 200;
 
 /// Something a model may call.
 #[async_trait]
@@ -32,7 +32,7 @@ pub trait Tool: Send + Sync {
 /// White space collapsed, and cut where it would no longer be a line.
 fn one_line(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(LABEL_CHARS) {
+    match line.char_indices().nth(LINE_CHARS) {
         None => line,
         Some((end, _)) => format!("{}…", &line[..end]),
     }
@@ -88,7 +88,7 @@ impl<T: TypedTool> Tool for T {
 
     async fn call(&self, arguments: Map<String, Value>) -> Result<ToolOutput, ToolError> {
         let checked = serde_json::from_value(Value::Object(arguments))
-            .map_err(|error| ToolError::Arguments { tool: T::NAME.into(), reason: error.to_string() })?;
+            .map_err(|error| ToolError::Arguments { tool: T::NAME.into(), reason: one_line(&error.to_string()) })?;
         self.run(checked).await
     }
 }
