@@ -16,6 +16,9 @@ use crate::sql::gate::{Gate, Refusal, RefusalKind, Reply, Request};
 use crate::sql::settings::SqlSettings;
 use crate::sql::{guard, receipt};
 
+/// Queries that a finding may rest on: the last ones of a session.
+const SHOWN: usize = 1_000;
+
 /// Where a local gate writes what it does. What can't be written doesn't run.
 pub trait Receipts: Send {
     /// Writes one entry and gives its sequence number, which is larger than any before.
@@ -31,7 +34,7 @@ pub struct LocalGate<R> {
 struct Inside<R> {
     database: Database,
     receipts: R,
-    /// The SQL of every query that gave rows, by its audit sequence: what a finding may rest on.
+    /// The SQL of the last queries that gave rows, by its audit sequence: what a finding may rest on.
     shown: BTreeMap<u64, String>,
 }
 
@@ -57,13 +60,14 @@ impl<R: Receipts> Gate for LocalGate<R> {
 impl<R: Receipts> Inside<R> {
     fn call(&mut self, request: &Request, settings: &SqlSettings) -> Result<Reply, Refusal> {
         let granted = match request {
-            Request::SaveFinding(finding) => match self.shown.get(&finding.audit_seq) {
-                Some(sql) => {
-                    let entry = receipt::finding(finding, sql);
-                    return Ok(Reply::SaveFinding { audit_seq: self.write(entry, Durability::Now)? });
+            Request::SaveFinding(finding) => {
+                let sql = self.shown.get(&finding.audit_seq).map(String::as_str);
+                let entry = receipt::finding(finding, sql.unwrap_or_default());
+                match receipt::unusable(finding, sql) {
+                    Some(refusal) => Err(refusal),
+                    None => return Ok(Reply::SaveFinding { audit_seq: self.write(entry, Durability::Now)? }),
                 }
-                None => Err(receipt::baseless(finding.audit_seq)),
-            },
+            }
             Request::ListTables(wanted) => Ok((Errand::ListTables(wanted.clone()), None)),
             Request::DescribeTable { table } => Ok((Errand::DescribeTable { table: table.clone() }, None)),
             Request::RunQuery { sql } => guarded(sql),
@@ -86,6 +90,9 @@ impl<R: Receipts> Inside<R> {
         if let (Ok(Reply::RunQuery(result)), Errand::RunQuery { sql }) = (&mut outcome, errand) {
             result.audit_seq = seq;
             self.shown.insert(seq, sql.as_str().to_owned());
+            while self.shown.len() > SHOWN {
+                self.shown.pop_first();
+            }
         }
         outcome
     }

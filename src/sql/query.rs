@@ -7,6 +7,7 @@ use std::io;
 use std::time::Instant;
 
 use rusqlite::{Connection, Row, Rows, Statement};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::sql::cell::{Cell, Notes, shorten};
@@ -18,14 +19,17 @@ use crate::sql::hints;
 const SHORTEST_CELL: usize = 16;
 
 /// Characters of a column's name; an expression without an alias is named by its whole text.
-const NAME_CHARS: usize = 200;
+const NAME_CHARS: std::ops::RangeInclusive<usize> = 30..=200;
+
+/// Share of the byte cap that the names may take together.
+const NAMES_SHARE: usize = 4;
 
 /// How much of a result is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caps {
     /// Rows. 200 are more than anybody reads and than a model should: what needs more, needs an aggregate.
     pub rows: usize,
-    /// Bytes of the rows as JSON. 64 KiB are some 20,000 tokens, the most a small model can take.
+    /// Bytes of names and rows as JSON. 64 KiB are some 20,000 tokens, the most a small model can take.
     pub bytes: usize,
     /// Bytes of one text cell. 4 KiB hold a ticket; what is longer is read with `substr()`.
     pub cell: usize,
@@ -49,8 +53,10 @@ fn run_text(connection: &Connection, sql: &str, caps: Caps, deadline: Instant) -
     let refused = |error: rusqlite::Error| hints::query_refusal(connection, sql, &error);
     let mut statement = connection.prepare(sql).map_err(refused)?;
     check(&statement)?;
-    let columns: Vec<String> = statement.column_names().map(|name| shorten(name, NAME_CHARS)).collect();
-    let mut taken = Taken::new(caps, columns.len());
+    let fair = caps.bytes / NAMES_SHARE / statement.column_count().max(1);
+    let name_chars = fair.clamp(*NAME_CHARS.start(), *NAME_CHARS.end());
+    let columns: Vec<String> = statement.column_names().map(|name| shorten(name, name_chars)).collect();
+    let mut taken = Taken::new(caps, &columns);
     let truncated = match taken.step(&mut statement.raw_query(), deadline) {
         Ok(truncated) => truncated,
         Err(error) if hints::is_interrupt(&error) && !taken.rows.is_empty() => Some(Cap::Time),
@@ -96,8 +102,8 @@ struct Taken {
 }
 
 impl Taken {
-    fn new(caps: Caps, columns: usize) -> Self {
-        Self { caps, columns, rows: Vec::new(), bytes: 0, notes: Notes::default() }
+    fn new(caps: Caps, columns: &[String]) -> Self {
+        Self { caps, columns: columns.len(), rows: Vec::new(), bytes: encoded_size(columns), notes: Notes::default() }
     }
 
     /// Steps to the end or to a cap; what was taken stays, whatever happens.
@@ -124,7 +130,7 @@ impl Taken {
             let cells: Vec<Cell> = (0..self.columns)
                 .map(|column| Ok(Cell::of(row.get_ref(column)?, cell)))
                 .collect::<rusqlite::Result<_>>()?;
-            let size = encoded_size(&cells);
+            let size = encoded_size(cells.iter().map(|cell| &cell.value));
             if self.bytes + size <= self.caps.bytes || (self.rows.is_empty() && cell == SHORTEST_CELL) {
                 self.bytes += size;
                 self.keep(cells);
@@ -146,12 +152,12 @@ impl Taken {
     }
 }
 
-/// Bytes of the row as the model will see it.
-fn encoded_size(cells: &[Cell]) -> usize {
+/// Bytes of a list as the model will see it.
+fn encoded_size<T: Serialize>(items: impl IntoIterator<Item = T>) -> usize {
     let mut size = Size(2);
-    for cell in cells {
+    for item in items {
         // Counting can't fail.
-        let _ = serde_json::to_writer(&mut size, &cell.value);
+        let _ = serde_json::to_writer(&mut size, &item);
         size.0 += 1;
     }
     size.0
@@ -174,7 +180,8 @@ impl io::Write for Size {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sql::fixture::database;
+    use crate::sql::fixture::{database, database_with};
+    use proptest::prelude::*;
     use serde_json::json;
     use std::time::Duration;
 
@@ -306,6 +313,44 @@ mod tests {
         let wide = ok(&format!("SELECT {}", vec!["1"; 2_000].join(", ")));
         assert_eq!((wide.columns.len(), wide.rows[0].len()), (2_000, 2_000));
         let long = ok(&format!("SELECT '{}'", "x".repeat(50_000)));
-        assert!(long.columns[0].chars().count() <= NAME_CHARS + 1);
+        assert!(long.columns[0].chars().count() <= NAME_CHARS.end() + 1);
+        let named: Vec<String> = (0..700).map(|n| format!("1 AS {}{n}", "x".repeat(120))).collect();
+        let both = ok(&format!("SELECT {}", named.join(", ")));
+        assert!(serde_json::to_string(&both).unwrap().len() < 64 << 10);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn every_value_comes_back_exactly(n: i64, x: f64, text in "\\PC*|.*", bytes: Vec<u8>) {
+            let connection = database_with(|writer| {
+                writer.execute_batch("CREATE TABLE t (n, x, s, b)").unwrap();
+                writer.execute("INSERT INTO t VALUES (?1, ?2, ?3, ?4)", (n, x, &text, &bytes)).unwrap();
+            });
+            let result = run_text(&connection, "SELECT * FROM t", Caps::default(), later()).unwrap();
+            // Through the wire and back, as a reader of the answer has it.
+            let row: Vec<Value> = serde_json::from_str(&serde_json::to_string(&result.rows[0]).unwrap()).unwrap();
+            let number = row[0].as_i64().or_else(|| row[0].as_str().and_then(|digits| digits.parse().ok()));
+            prop_assert_eq!(number, Some(n));
+            if x.is_finite() {
+                prop_assert_eq!(row[1].as_f64(), Some(x));
+                prop_assert!(row[1].is_f64());
+            }
+            prop_assert_eq!(row[2].as_str(), Some(text.as_str()));
+            let start = format!("<blob {} bytes sha256:", bytes.len());
+            prop_assert!(row[3].as_str().is_some_and(|shown| shown.starts_with(&start)));
+        }
+
+        #[test]
+        fn a_result_says_truncated_exactly_when_rows_are_missing(n in 0_usize..60, rows in 1_usize..40, bytes in 0_usize..900) {
+            let caps = Caps { rows, bytes, ..Caps::default() };
+            let sql = format!("{NUMBERS} SELECT i, 'row ' || i FROM n LIMIT {n}");
+            let result = run_with("CREATE TABLE t (a)", &sql, caps).unwrap();
+            prop_assert_eq!(result.truncated.is_some(), result.row_count < n);
+            prop_assert!(result.row_count <= rows);
+            prop_assert!(result.row_count >= n.min(1), "one row is always kept");
+            prop_assert_eq!(result.row_count, result.rows.len());
+        }
     }
 }

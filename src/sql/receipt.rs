@@ -1,11 +1,21 @@
 //! What the audit keeps of an errand: before it, after it, or that it never began.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::audit::{Caps, Digest, Entry};
 use crate::sql::errand::Errand;
-use crate::sql::gate::{Finding, QueryResult, Refusal, RefusalKind, Reply, Request};
+use crate::sql::gate::{Finding, ListTables, QueryResult, Refusal, RefusalKind, Reply, Request};
+use crate::sql::guard;
 use crate::sql::settings::SqlSettings;
+
+/// Bytes of a text that a record keeps whole: every text that passes the guard does.
+const KEPT: usize = guard::MAX_BYTES;
+
+/// Bytes of a finding: one sentence, and then some.
+const LONGEST_FINDING: usize = 2_000;
+
+/// Bytes that are kept of a longer one.
+const KEPT_OF_LONGER: usize = 1_000;
 
 /// The record that is on disk before the errand begins; `given` is the model's text where a fence was taken off it.
 pub fn before(errand: &Errand, given: Option<&str>, settings: &SqlSettings) -> Entry {
@@ -14,13 +24,13 @@ pub fn before(errand: &Errand, given: Option<&str>, settings: &SqlSettings) -> E
             let caps = Caps { rows: settings.max_rows as u64, bytes: settings.max_bytes as u64 };
             (Some(sql.as_str().to_owned()), None, Some(caps))
         }
-        Errand::DescribeTable { table } => (None, Some(serde_json::json!({ "table": table })), None),
-        Errand::ListTables(wanted) => (None, serde_json::to_value(wanted).ok(), None),
+        Errand::DescribeTable { table } => (None, Some(json!({ "table": kept(table) })), None),
+        Errand::ListTables(wanted) => (None, Some(listing(wanted)), None),
     };
     Entry::Query {
         tool: errand.tool().to_owned(),
         sql,
-        given: given.map(ToOwned::to_owned),
+        given: given.map(kept),
         arguments,
         deadline_ms: u64::try_from(errand.time(settings).as_millis()).ok(),
         caps,
@@ -48,10 +58,12 @@ pub fn after(of: u64, ms: f64, outcome: &Result<Reply, Refusal>) -> Entry {
 /// The record of a request that was not granted.
 pub fn refused(request: &Request, refusal: &Refusal) -> Entry {
     let (tool, sql, arguments) = match request {
-        Request::ListTables(wanted) => ("list_tables", None, serde_json::to_value(wanted).ok()),
-        Request::DescribeTable { table } => ("describe_table", None, Some(Value::String(table.clone()))),
-        Request::RunQuery { sql } => ("run_query", Some(sql.clone()), None),
-        Request::SaveFinding(finding) => ("save_finding", None, serde_json::to_value(finding).ok()),
+        Request::ListTables(wanted) => ("list_tables", None, Some(listing(wanted))),
+        Request::DescribeTable { table } => ("describe_table", None, Some(json!({ "table": kept(table) }))),
+        Request::RunQuery { sql } => ("run_query", Some(kept(sql)), None),
+        Request::SaveFinding(Finding { finding, audit_seq }) => {
+            ("save_finding", None, Some(json!({ "finding": kept(finding), "audit_seq": audit_seq })))
+        }
     };
     Entry::Refusal {
         by: word(&refusal.kind),
@@ -67,14 +79,39 @@ pub fn finding(finding: &Finding, sql: &str) -> Entry {
     Entry::Finding { finding: finding.finding.clone(), of: finding.audit_seq, sql: Some(sql.to_owned()) }
 }
 
+/// Why a finding can't be kept, if it can't; `sql` is that of the query it rests on.
+pub fn unusable(finding: &Finding, sql: Option<&str>) -> Option<Refusal> {
+    let length = finding.finding.len();
+    if length > LONGEST_FINDING {
+        let message = format!(
+            "The finding is {length} bytes long and {LONGEST_FINDING} are kept: write one sentence with its number."
+        );
+        return Some(Refusal { kind: RefusalKind::Request, message });
+    }
+    sql.is_none().then(|| baseless(finding.audit_seq))
+}
+
 /// A finding that rests on no query of this run.
-pub fn baseless(audit_seq: u64) -> Refusal {
+fn baseless(audit_seq: u64) -> Refusal {
     Refusal {
         kind: RefusalKind::Request,
         message: format!(
             "No query with audit_seq {audit_seq} has given rows here. Pass the audit_seq of a run_query result."
         ),
     }
+}
+
+fn listing(wanted: &ListTables) -> Value {
+    json!({ "filter": wanted.filter.as_deref().map(kept), "offset": wanted.offset, "limit": wanted.limit })
+}
+
+/// The text; of one that is too long to keep its beginning, its length and its digest.
+fn kept(text: &str) -> String {
+    if text.len() <= KEPT {
+        return text.to_owned();
+    }
+    let start = &text[..text.floor_char_boundary(KEPT_OF_LONGER)];
+    format!("{start}…[{} bytes in all, {}]", text.len(), Digest::of(text.as_bytes()))
 }
 
 fn rows_hash(result: &QueryResult) -> Option<String> {

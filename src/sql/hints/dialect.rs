@@ -45,6 +45,16 @@ const HABITS: &[Habit] = &[
     habit("no such function: date_trunc", "", MONTH),
     habit("no such function: last_day", "", "Write date(x, 'start of month', '+1 month', '-1 day')."),
     habit("no such function: eomonth", "", "Write date(x, 'start of month', '+1 month', '-1 day')."),
+    habit(
+        "no such column: ",
+        r"\b(datediff|date_diff|timestampdiff)\s*\(\s*(second|minute|hour|day|week|month|quarter|year)",
+        DAYS,
+    ),
+    habit(
+        "no such column: ",
+        r"\b(dateadd|timestampadd)\s*\(\s*(second|minute|hour|day|week|month|quarter|year)",
+        SHIFT,
+    ),
     habit("", r"\bdatediff\s*\(|\bdate_diff\s*\(|\btimestampdiff\s*\(", DAYS),
     habit("", r"\bdate_?(add|sub)\s*\(|\badd_months\s*\(|\btimestampadd\s*\(", SHIFT),
     habit("", r"\bextract\s*\(\s*\w+\s+from\b|\bdate_?part\s*\(", PARTS),
@@ -167,14 +177,20 @@ const HABITS: &[Habit] = &[
 
 /// What to write instead, if the complaint comes from a habit of another dialect.
 pub(super) fn hint(message: &str, sql: &str) -> Option<&'static str> {
-    let lower = message.to_ascii_lowercase();
-    // Where a table is missing the rest of the text is no clue.
-    let table_missing = lower.starts_with("no such table");
+    let message = message.to_ascii_lowercase();
+    // Where a name is missing, the rest of the text is no clue: only what fits that message counts.
+    let name_missing = message.starts_with("no such table") || message.starts_with("no such column");
+    let code = without_strings(sql);
     HABITS
         .iter()
-        .filter(|habit| !(table_missing && habit.message.is_empty()))
-        .find(|habit| lower.contains(&habit.message.to_ascii_lowercase()) && fits(habit.text, sql))
+        .filter(|habit| !(name_missing && habit.message.is_empty()))
+        .find(|habit| message.contains(&habit.message.to_ascii_lowercase()) && fits(habit.text, &code))
         .map(|habit| habit.write)
+}
+
+/// The text with every string empty, so that what a string says is not taken for SQL.
+fn without_strings(sql: &str) -> String {
+    sql.split('\'').step_by(2).collect::<Vec<_>>().join("''")
 }
 
 fn fits(pattern: &str, sql: &str) -> bool {

@@ -254,6 +254,7 @@ mod tests {
             ("SELECT YEAR(occurred_at) FROM events", "strftime('%Y', x) AS INTEGER"),
             ("SELECT LEFT(kind, 3) FROM events", "substr(x, 1, n)"),
             ("SELECT DATEDIFF(day, occurred_at, '2026-01-01') FROM events", "julianday(a)"),
+            ("SELECT DATEADD(month, 1, occurred_at) FROM events", "'-1 month'"),
             ("SELECT DATEDIFF(occurred_at, '2026-01-01') FROM events", "julianday(a)"),
             ("SELECT ISNULL(kind, 'x') FROM events", "coalesce(x, y)"),
             ("SELECT COUNT(DISTINCT kind, account_id) FROM events", "SELECT DISTINCT a, b"),
@@ -299,13 +300,22 @@ mod tests {
     }
 
     #[test]
+    fn what_a_string_says_is_no_habit() {
+        hints(
+            "SELECT kinds FROM events WHERE name = 'ilike date ''x'' interval 3 days'",
+            "Nearest columns in events: kind.",
+        );
+        hints("SELECT 1 FROM events WHERE GROUP BY ' ilike '", "(at: GROUP BY ' ilike ').");
+    }
+
+    #[test]
     fn a_plain_syntax_error_shows_where_it_is() {
         hints("SELECT kind FROM events WHERE GROUP BY kind", "(at: GROUP BY kind)");
     }
 
     #[test]
     fn a_broken_view_names_what_it_lacks() {
-        hints("SELECT * FROM broken", "no such table: main.gone");
+        hints("SELECT * FROM broken", "no such table: main.gone. The view broken is broken in the database itself");
     }
 
     #[test]

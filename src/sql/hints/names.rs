@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use rusqlite::Connection;
 
 use crate::sql::cell::shorten;
+use crate::sql::gate::TableKind;
 use crate::sql::schema::{TableName, nearest, quote, visible_tables};
 
 /// Tables that are named as owners of a column.
@@ -16,8 +17,9 @@ const ECHOED: usize = 60;
 /// The hint for “no such table”, “no such column” and a name that is a keyword.
 pub(super) fn hint(connection: &Connection, message: &str, sql: &str) -> Option<String> {
     let tables = visible_tables(connection).ok()?;
+    let words = words(sql);
     if let Some(name) = message.strip_prefix("no such table: ") {
-        return Some(table_hint(&tables, name));
+        return broken_view(&tables, &words, name).or_else(|| Some(table_hint(&tables, name)));
     }
     if let Some(token) = message.strip_prefix("near \"").and_then(|rest| rest.strip_suffix("\": syntax error")) {
         return keyword_hint(connection, &tables, token);
@@ -27,11 +29,24 @@ pub(super) fn hint(connection: &Connection, message: &str, sql: &str) -> Option<
     let column = column.split(" - ").next().unwrap_or(column);
     let in_quotes = column.starts_with('"');
     let (qualifier, name) = column.rsplit_once('.').map_or((None, column), |(table, name)| (Some(table), name));
-    let mut hint = column_hint(connection, &tables, sql, qualifier, name.trim_matches('"'));
+    let name = name.trim_matches('"');
+    if let Some(hint) = broken_view(&tables, &words, name) {
+        return Some(hint);
+    }
+    let used: Vec<&TableName> = tables.iter().filter(|table| is_used(table, &words)).collect();
+    let mut hint = column_hint(connection, &tables, &used, qualifier, name);
     if in_quotes {
         hint = format!("Text goes in single quotes: 'like this'; double quotes are for names. {hint}");
     }
     Some(hint)
+}
+
+/// A name that the statement doesn't hold comes out of a view, and no other spelling helps.
+fn broken_view(tables: &[TableName], words_of_sql: &BTreeSet<String>, name: &str) -> Option<String> {
+    let local = name.rsplit_once('.').map_or(name, |(_, local)| local);
+    let mut views = tables.iter().filter(|table| table.kind() == TableKind::View && is_used(table, words_of_sql));
+    let view = views.next().filter(|_| !words(local).is_subset(words_of_sql))?;
+    Some(format!("The view {} is broken in the database itself: use other tables.", view.quoted()))
 }
 
 /// A keyword that is also a name of this schema must be quoted.
@@ -61,12 +76,10 @@ fn table_hint(tables: &[TableName], name: &str) -> String {
 fn column_hint(
     connection: &Connection,
     tables: &[TableName],
-    sql: &str,
+    used: &[&TableName],
     qualifier: Option<&str>,
     name: &str,
 ) -> String {
-    let words: BTreeSet<String> = words(sql);
-    let used: Vec<&TableName> = tables.iter().filter(|table| is_used(table, &words)).collect();
     let columns_of_used = columns(connection, used.iter().copied());
     // The column is there, but of another table of the statement, or of one that isn't in it.
     let owners = |columns: &[(String, String)]| {
@@ -121,5 +134,5 @@ fn words(text: &str) -> BTreeSet<String> {
 }
 
 fn join(names: Vec<&str>) -> String {
-    names.into_iter().map(quote).collect::<Vec<_>>().join(", ")
+    names.into_iter().map(|name| quote(&shorten(name, ECHOED))).collect::<Vec<_>>().join(", ")
 }

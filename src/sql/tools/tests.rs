@@ -143,6 +143,9 @@ async fn what_is_refused_says_what_to_do_instead() {
             other => panic!("{sql}: {other:?}"),
         }
     }
+    let endless = json!({"finding": "x".repeat(3_000), "audit_seq": 1});
+    let endless = call(&registry, "save_finding", endless).await.unwrap_err();
+    assert!(endless.to_string().contains("write one sentence"), "{endless}");
     let unknown = call(&registry, "describe_table", json!({"table": "evnts"})).await.unwrap_err();
     assert_eq!(unknown.to_string(), "There is no table “evnts”; nearest names: events.");
     let baseless = json!({"finding": "1 account churned.", "audit_seq": 1});
@@ -185,7 +188,14 @@ async fn huge_and_binary_arguments_get_a_short_answer() {
         }
         let listed = call(&registry, "list_tables", json!({ "filter": text })).await.unwrap();
         assert_eq!(listed.details["total"], json!(0));
+        for arguments in [json!({ "limit": text }), json!({ text.as_str(): 1 })] {
+            let error = call(&registry, "list_tables", arguments).await.unwrap_err().to_string();
+            assert!(error.len() < 1_500, "{}", error.len());
+        }
     }
+    drop(registry);
+    let kept: Vec<usize> = staged.receipts().iter().map(|entry| serde_json::to_string(entry).unwrap().len()).collect();
+    assert!(kept.iter().all(|length| *length < 700_000), "{kept:?}");
 }
 
 #[tokio::test]
