@@ -37,7 +37,7 @@ pub fn query_refusal(connection: &Connection, sql: &str, error: &Error) -> Refus
         return refusal;
     }
     let mut sentence = format!("SQLite: {}", shorten(&message, MESSAGE_CHARS));
-    if let Some(near) = near(error) {
+    if let Some(near) = near(error).filter(|_| message.contains("syntax error") || message.contains("token")) {
         sentence.extend([" (at: ", &near, ")"]);
     }
     sentence.push('.');
@@ -173,10 +173,12 @@ fn refusal(kind: RefusalKind, message: &str) -> Refusal {
     Refusal { kind, message: message.to_owned() }
 }
 
-/// SQLite's sentence, without the statement that `rusqlite` puts behind it.
+/// SQLite's sentence, without the statement that `rusqlite` puts behind it, and without the advice we give ourselves.
 fn message(error: &Error) -> String {
     match error {
-        Error::SqlInputError { msg, .. } => msg.clone(),
+        Error::SqlInputError { msg, .. } => {
+            msg.strip_suffix(" - should this be a string literal in single-quotes?").unwrap_or(msg).to_owned()
+        }
         Error::SqliteFailure(_, Some(message)) => message.clone(),
         other => other.to_string(),
     }
@@ -237,7 +239,11 @@ mod tests {
 
     #[test]
     fn text_in_double_quotes_is_told_apart_from_a_name() {
-        hints("SELECT count(*) FROM events WHERE kind = \"churned\"", "Text goes in single quotes");
+        hints(
+            "SELECT count(*) FROM events WHERE kind = \"it's churned\"",
+            "SQLite: no such column: \"it's churned\". Text goes in single quotes: 'it''s churned'; double quotes are for names.",
+        );
+        hints("SELECT \"kinds\" FROM events", "are for names. Nearest columns in events: kind.");
     }
 
     #[test]

@@ -25,8 +25,7 @@ pub(super) fn hint(connection: &Connection, message: &str, sql: &str) -> Option<
         return keyword_hint(connection, &tables, token);
     }
     let column = message.strip_prefix("no such column: ")?;
-    // SQLite repeats the quotes of a name in double quotes, and adds advice of its own.
-    let column = column.split(" - ").next().unwrap_or(column);
+    // SQLite repeats the quotes of a name in double quotes.
     let in_quotes = column.starts_with('"');
     let (qualifier, name) = column.rsplit_once('.').map_or((None, column), |(table, name)| (Some(table), name));
     let name = name.trim_matches('"');
@@ -34,11 +33,15 @@ pub(super) fn hint(connection: &Connection, message: &str, sql: &str) -> Option<
         return Some(hint);
     }
     let used: Vec<&TableName> = tables.iter().filter(|table| is_used(table, &words)).collect();
-    let mut hint = column_hint(connection, &tables, &used, qualifier, name);
-    if in_quotes {
-        hint = format!("Text goes in single quotes: 'like this'; double quotes are for names. {hint}");
+    let near = column_hint(connection, &tables, &used, qualifier, name);
+    if !in_quotes {
+        return near.or_else(|| {
+            Some("No table has a column of a similar name: call describe_table on the table you mean.".to_owned())
+        });
     }
-    Some(hint)
+    let text = shorten(name, ECHOED).replace('\'', "''");
+    let advice = format!("Text goes in single quotes: '{text}'; double quotes are for names.");
+    Some(near.map_or(advice.clone(), |near| format!("{advice} {near}")))
 }
 
 /// A name that the statement doesn't hold comes out of a view, and no other spelling helps.
@@ -79,7 +82,7 @@ fn column_hint(
     used: &[&TableName],
     qualifier: Option<&str>,
     name: &str,
-) -> String {
+) -> Option<String> {
     let columns_of_used = columns(connection, used.iter().copied());
     // The column is there, but of another table of the statement, or of one that isn't in it.
     let owners = |columns: &[(String, String)]| {
@@ -88,23 +91,20 @@ fn column_hint(
     };
     let owning = owners(&columns_of_used);
     if !owning.is_empty() && qualifier.is_some() {
-        return format!("{} has the column {}.", owning.join(", "), quote(name));
+        return Some(format!("{} has the column {}.", owning.join(", "), quote(name)));
     }
     let near = nearest(name, columns_of_used.iter().map(|(_, column)| column.as_str()));
     if !near.is_empty() {
         let of: Vec<String> = used.iter().map(|table| table.quoted()).take(OWNERS).collect();
-        return format!("Nearest columns in {}: {}.", of.join(", "), join(near));
+        return Some(format!("Nearest columns in {}: {}.", of.join(", "), join(near)));
     }
     let everywhere = columns(connection, tables.iter());
     let owning = owners(&everywhere);
     if !owning.is_empty() {
-        return format!("The column {} is in {}.", quote(&shorten(name, ECHOED)), owning.join(", "));
+        return Some(format!("The column {} is in {}.", quote(&shorten(name, ECHOED)), owning.join(", ")));
     }
     let near = nearest(name, everywhere.iter().map(|(_, column)| column.as_str()));
-    if near.is_empty() {
-        return "No table has a column of a similar name: call describe_table on the table you mean.".to_owned();
-    }
-    format!("Nearest columns of all tables: {}.", join(near))
+    (!near.is_empty()).then(|| format!("Nearest columns of all tables: {}.", join(near)))
 }
 
 /// Table and column name of every column; a table that can't be read has none.
