@@ -1,8 +1,8 @@
 //! Belt 1: a read-only connection that refuses everything but reading.
 //!
-//! [`Database`] is the only way in. It looks at the file before SQLite does ([`evidence`]), decides how it can be read
-//! without creating or changing anything ([`plan`]), opens and hardens a connection ([`harden`], [`authorizer`]), and
-//! lends it out for one reading at a time, looking again before and after each.
+//! [`Database`] is the only way in. It looks at the file before SQLite does (`evidence`), decides how it can be read
+//! without creating or changing anything (`plan`), opens and hardens a connection (`harden`, `authorizer`), and lends
+//! it out for one reading at a time, looking again before and after each (`opened`).
 #![forbid(unsafe_code)]
 
 mod authorizer;
@@ -14,6 +14,7 @@ mod harden;
 mod header;
 mod identity;
 mod limits;
+mod opened;
 mod plan;
 mod regexp;
 mod text;

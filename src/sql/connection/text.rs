@@ -205,3 +205,82 @@ fn trim_bytes<'t>(mut text: &'t [u8], set: &[u8], sides: Sides) -> &'t [u8] {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rusqlite::types::Value;
+
+    use super::*;
+
+    fn both() -> (Connection, Connection) {
+        let (theirs, ours) = (Connection::open_in_memory().unwrap(), Connection::open_in_memory().unwrap());
+        register(&ours, &Limits::default()).unwrap();
+        (theirs, ours)
+    }
+
+    /// A result as bytes with its type, so that text that isn't UTF-8 can be compared too.
+    fn call(connection: &Connection, function: &str, arguments: &[Value]) -> (String, Vec<u8>) {
+        let marks = vec!["?"; arguments.len()].join(",");
+        let sql = format!("SELECT typeof(v), CAST(v AS BLOB) FROM (SELECT {function}({marks}) AS v)");
+        connection
+            .query_row(&sql, rusqlite::params_from_iter(arguments), |row| {
+                Ok((row.get(0)?, row.get::<_, Option<Vec<u8>>>(1)?.unwrap_or_default()))
+            })
+            .unwrap()
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        prop_oneof![
+            6 => "[abé€😀 \\x00]{0,8}".prop_map(Value::Text),
+            2 => prop::collection::vec(prop_oneof![Just(0x61), Just(0x62), Just(0xc3), Just(0xa9), Just(0xff), Just(0)], 0..8)
+                .prop_map(Value::Blob),
+            1 => (-200_i64..200).prop_map(Value::Integer),
+            1 => any::<f64>().prop_map(Value::Real),
+            1 => (-2000_i32..2000).prop_map(|n| Value::Real(f64::from(n) / 8.0)),
+            1 => Just(Value::Null),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn our_functions_give_what_sqlites_give(x in value(), y in value(), z in value()) {
+            let (theirs, ours) = both();
+            for function in ["instr", "trim", "ltrim", "rtrim"] {
+                let arguments = [x.clone(), y.clone()];
+                prop_assert_eq!(call(&theirs, function, &arguments), call(&ours, function, &arguments), "{}", function);
+            }
+            let arguments = [x, y, z];
+            prop_assert_eq!(call(&theirs, "replace", &arguments), call(&ours, "replace", &arguments), "replace");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn text_that_is_not_utf8_is_cut_as_sqlite_cuts_it(
+            x in prop::collection::vec(prop_oneof![Just(0x61_u8), Just(0x80), Just(0xc3), Just(0xa9), Just(0xf0)], 0..9),
+            y in prop::collection::vec(prop_oneof![Just(0x61_u8), Just(0x80), Just(0xc3), Just(0xa9), Just(0xf0)], 0..4),
+        ) {
+            let (theirs, ours) = both();
+            for call_of in ["instr(CAST(?1 AS TEXT), CAST(?2 AS TEXT))", "replace(CAST(?1 AS TEXT), CAST(?2 AS TEXT), '-')",
+                "trim(CAST(?1 AS TEXT), CAST(?2 AS TEXT))", "ltrim(?1, ?2)", "rtrim(?1, ?2)", "instr(?1, ?2)", "instr(CAST(?1 AS TEXT), ?2)"] {
+                let sql = format!("SELECT CAST({call_of} AS BLOB)");
+                let result = |connection: &Connection| -> Vec<u8> {
+                    connection.query_row(&sql, [&x, &y], |row| row.get(0)).unwrap()
+                };
+                prop_assert_eq!(result(&theirs), result(&ours), "{}", call_of);
+            }
+        }
+    }
+
+    #[test]
+    fn a_replacement_that_grows_too_large_is_too_big() {
+        let (_, ours) = both();
+        let error = ours
+            .query_row("SELECT replace(printf('%.*c', 3000, 'a'), 'a', printf('%.*c', 3000, 'b'))", [], |_| Ok(()))
+            .unwrap_err();
+        assert!(error.to_string().contains("too big"));
+    }
+}

@@ -16,7 +16,7 @@ fn what_is_missing_is_said_to_be_missing() {
     assert!(matches!(stage.refusal(), OpenError::Missing(_)));
     symlink(stage.beside("gone.db"), &stage.path).unwrap();
     assert!(matches!(stage.refusal(), OpenError::DanglingLink(_)));
-    assert_eq!(stage.beside("gone.db").exists(), false, "nothing was created");
+    assert!(!stage.beside("gone.db").exists(), "nothing was created");
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn an_empty_file_is_refused_and_nothing_beside_it_is_touched() {
 
 #[test]
 fn what_is_no_database_is_refused() {
-    let noise: Vec<u8> = (0..8192_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let noise: Vec<u8> = (0..8192_u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
     for content in [b"hello, this is text".as_slice(), &noise] {
         let stage = Stage::empty();
         fs::write(&stage.path, content).unwrap();

@@ -5,6 +5,7 @@ use std::os::unix::fs::symlink;
 use std::time::{Duration, Instant};
 
 use rusqlite::ErrorCode;
+use rusqlite::types::Value;
 
 use super::stage::{Actor, Stage, all, number, rows, soon};
 use crate::sql::connection::{Database, Freshness, Limits, OpenError, OpenedAs, Reopened};
@@ -211,6 +212,45 @@ fn a_busy_writer_does_not_make_readings_fail() {
     });
     writer.leave();
     assert_eq!(number(&mut database, COUNT), 33);
+}
+
+/// The writer opens, writes and closes again and again: `-wal` and `-shm` come and go, and no look may catch them
+/// in a state that is taken for damage, for staleness, or for an invitation to create them.
+#[test]
+fn a_writer_that_comes_and_goes_is_followed_without_an_error() {
+    let stage = Stage::new(&format!("PRAGMA journal_mode=WAL; {TABLE}"));
+    let mut writer = Actor::new("visiting writer", &stage.path);
+    let mut open = Some(stage.open());
+    let mut seen = 3;
+    std::thread::scope(|scope| {
+        let visits = scope.spawn(|| {
+            for _ in 0..150 {
+                assert_eq!(writer.ask("INSERT INTO t VALUES (0)"), "done");
+            }
+        });
+        while !visits.is_finished() {
+            let database = open.get_or_insert_with(|| stage.open());
+            match database.read(soon(), |connection| all(connection, COUNT)) {
+                Ok(Ok(rows)) => {
+                    let Value::Integer(count) = rows[0][0] else { panic!("{rows:?}") };
+                    assert!(count >= seen, "{count} after {seen}");
+                    seen = count;
+                }
+                // Read as immutable while the writer came.
+                Err(error) if error.is_passing() => {}
+                other => panic!("{other:?}"),
+            }
+            // Closed now and then, so that the writer finds nobody and takes its files away.
+            if seen % 3 == 0 {
+                open = None;
+            }
+        }
+    });
+    writer.leave();
+    drop(open);
+    assert_eq!(number(&mut stage.open(), COUNT), 153);
+    stage_write_elsewhere(&stage, "INSERT INTO t VALUES (0)");
+    assert_eq!(stage.listing().len(), 1);
 }
 
 /// Writes from another process: within one, closing the writer would lift our own locks.

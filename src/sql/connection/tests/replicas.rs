@@ -162,7 +162,7 @@ fn wal_whose_writer_locks_everybody_out() {
     let mut writer = Actor::new("writer", &stage.path);
     assert_eq!(writer.ask("PRAGMA locking_mode=EXCLUSIVE; INSERT INTO t VALUES (4)"), "done");
     assert!(!stage.beside("replica.db-shm").exists());
-    assert!(seen(&stage).starts_with("NeedsRecovery("));
+    assert!(seen(&stage).starts_with("Locked("));
     writer.leave();
 }
 
@@ -205,4 +205,15 @@ fn alone(stage: &Stage) -> String {
     reader.leave();
     assert_eq!(stage.listing(), before);
     answer
+}
+
+#[test]
+fn each_test_the_page_names_exists() {
+    let page = include_str!("../../../../docs/replicas.md");
+    let sources = concat!(include_str!("replicas.rs"), include_str!("reading.rs"));
+    let names: Vec<&str> = page.split('`').skip(1).step_by(2).filter(|name| name.matches('_').count() > 1).collect();
+    assert!(names.len() > 25);
+    for name in names {
+        assert!(sources.contains(&format!("fn {name}()")), "{name}");
+    }
 }

@@ -47,13 +47,12 @@ impl Stage {
         self.directory.path().join(name)
     }
 
-    /// Every file there is, with its content; the index of a log is written by all its readers, so only its being
-    /// there counts.
+    /// Every file there is, with its content; also the index of a log, into which other readers write.
     pub(super) fn listing(&self) -> BTreeMap<String, Vec<u8>> {
         let mut files = BTreeMap::new();
         for entry in std::fs::read_dir(self.directory.path()).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();
-            let content = if name.ends_with("-shm") { Vec::new() } else { std::fs::read(self.beside(&name)).unwrap() };
+            let content = std::fs::read(self.beside(&name)).unwrap();
             files.insert(name, content);
         }
         files
@@ -153,6 +152,7 @@ fn play() {
     match part.as_str() {
         "writer" => play_writer(&path),
         "reader" => play_reader(&path, Database::open),
+        "visiting writer" => play_visiting_writer(&path),
         "unprivileged reader" => {
             if nix::unistd::geteuid().is_root() {
                 nix::unistd::setuid(nix::unistd::Uid::from_raw(65532)).unwrap();
@@ -174,6 +174,17 @@ fn play_writer(path: &Path) {
     connection.pragma_update(None, "wal_autocheckpoint", 0).unwrap();
     for line in std::io::stdin().lines() {
         let outcome = connection.execute_batch(&line.unwrap());
+        println!("\n> {}", outcome.map_or_else(|error| error.to_string(), |()| "done".into()));
+    }
+}
+
+/// Runs each line as SQL on a connection of its own.
+fn play_visiting_writer(path: &Path) {
+    for line in std::io::stdin().lines() {
+        let connection = Connection::open(path).unwrap();
+        connection.busy_timeout(Duration::from_secs(5)).unwrap();
+        let outcome = connection.execute_batch(&line.unwrap());
+        drop(connection);
         println!("\n> {}", outcome.map_or_else(|error| error.to_string(), |()| "done".into()));
     }
 }
