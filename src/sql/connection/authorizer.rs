@@ -50,7 +50,7 @@ pub enum Denial {
 
 impl Authorizer {
     /// SQLite's question answered.
-    pub(super) fn answer(&self, context: &AuthContext<'_>) -> Authorization {
+    pub(crate) fn answer(&self, context: &AuthContext<'_>) -> Authorization {
         match decide(&context.action) {
             Ok(()) => Authorization::Allow,
             Err(denial) => {
