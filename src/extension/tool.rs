@@ -7,6 +7,9 @@ use serde_json::{Map, Value};
 
 use crate::provider::ToolSpec;
 
+/// Characters of what a model gave, where it is repeated in a label or an error: about two lines of a terminal.
+const LINE_CHARS: usize = 200;
+
 /// Something a model may call.
 #[async_trait]
 pub trait Tool: Send + Sync {
@@ -16,13 +19,22 @@ pub trait Tool: Send + Sync {
     /// Runs one call. The arguments are as the model gave them: the tool checks them against its own schema first.
     async fn call(&self, arguments: Map<String, Value>) -> Result<ToolOutput, ToolError>;
 
-    /// One line for a person's trail, e.g. `run_query(SELECT …)`, from the arguments as given.
+    /// One short line for a person's trail, e.g. `run_query(SELECT …)`, from the arguments as given.
     fn label(&self, arguments: &Map<String, Value>) -> String {
         let shown: Vec<String> = arguments
             .values()
             .map(|value| value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned))
             .collect();
-        format!("{}({})", self.spec().name, shown.join(", "))
+        format!("{}({})", self.spec().name, one_line(&shown.join(", ")))
+    }
+}
+
+/// White space collapsed, and cut where it would no longer be a line.
+fn one_line(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(LINE_CHARS) {
+        None => line,
+        Some((end, _)) => format!("{}…", &line[..end]),
     }
 }
 
@@ -76,7 +88,7 @@ impl<T: TypedTool> Tool for T {
 
     async fn call(&self, arguments: Map<String, Value>) -> Result<ToolOutput, ToolError> {
         let checked = serde_json::from_value(Value::Object(arguments))
-            .map_err(|error| ToolError::Arguments { tool: T::NAME.into(), reason: error.to_string() })?;
+            .map_err(|error| ToolError::Arguments { tool: T::NAME.into(), reason: one_line(&error.to_string()) })?;
         self.run(checked).await
     }
 }
@@ -89,6 +101,13 @@ pub fn spec_of<T: TypedTool>() -> ToolSpec {
         object.remove("$schema");
         object.remove("title");
         object.remove("description");
+        let properties = object.get_mut("properties").and_then(Value::as_object_mut);
+        for property in properties.into_iter().flat_map(|properties| properties.values_mut()) {
+            if let Some(property) = property.as_object_mut() {
+                // What an absent argument means is said in words; a null would contradict the type.
+                property.retain(|key, value| key != "format" && !(key == "default" && value.is_null()));
+            }
+        }
     }
     ToolSpec { name: T::NAME.into(), description: T::DESCRIPTION.into(), parameters }
 }

@@ -1,1 +1,128 @@
-//! The policy table and its appliers.
+//! The kernel belts of each role: one policy table, and what applies it.
+//!
+//! A role calls [`lock_down`] once, before it has a second thread and before it reads a byte of its input. The order is
+//! the one that works (measured): identity and limits first, then Landlock, capabilities after it; a system-call filter
+//! goes last, because it forbids the very calls that install the others.
+
+mod capabilities;
+mod landlock;
+mod policy;
+mod report;
+
+use nix::sys::prctl;
+use nix::sys::resource::setrlimit;
+use nix::sys::signal::Signal;
+
+pub use landlock::scope_signals;
+pub use policy::{Access, Grants, Network, POLICIES, Place, Policy, Role};
+pub use report::{Landlock, Report};
+
+/// How strict to be on a kernel that lacks a belt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Strictness {
+    /// Refuse to start.
+    #[default]
+    Required,
+    /// Go on with what the kernel has, and say so in every audit record's run and with every answer.
+    BestEffort,
+}
+
+/// A belt is not in force.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    /// The kernel has no Landlock, or too old a one.
+    #[error(
+        "this kernel's Landlock is at ABI {found}, the {role} needs {needed}: use Linux 6.7 or newer with Landlock \
+         switched on, or accept weaker belts with --sandbox best-effort"
+    )]
+    LandlockMissing {
+        /// The role that asked.
+        role: Role,
+        /// What it needs.
+        needed: u8,
+        /// What the kernel has; 0 for none.
+        found: i32,
+    },
+    /// A path of the policy can't be opened.
+    #[error("the {role}'s sandbox can't open {place} ({path}): {source}")]
+    Path {
+        /// The role that asked.
+        role: Role,
+        /// Which place of the policy.
+        place: Place,
+        /// The path it stands for.
+        path: String,
+        /// Why.
+        source: ::landlock::PathFdError,
+    },
+    /// Landlock refused.
+    #[error("Landlock refused the {role}'s rules: {reason}")]
+    Landlock {
+        /// The role that asked.
+        role: Role,
+        /// The kernel's or the library's reason.
+        reason: String,
+    },
+    /// Capabilities could not be dropped.
+    #[error("the {role} can't drop its capabilities: {reason}")]
+    Capabilities {
+        /// The role that asked.
+        role: Role,
+        /// Why.
+        reason: String,
+    },
+    /// A process attribute or limit could not be set.
+    #[error("the {role} can't set {what}: {source}")]
+    Process {
+        /// The role that asked.
+        role: Role,
+        /// Which attribute.
+        what: &'static str,
+        /// Why.
+        source: nix::Error,
+    },
+    /// A role reported that a belt is not in force.
+    #[error("the {role} started without {what}: refusing to go on")]
+    NotInForce {
+        /// The role that reported.
+        role: Role,
+        /// The belt that is missing.
+        what: &'static str,
+    },
+}
+
+/// Applies a role's whole policy to this process and reports what is in force.
+///
+/// The supervisor calls it after its children exist: its own full denial must not be inherited by an agent that needs a port.
+pub fn lock_down(role: Role, grants: &Grants, strictness: Strictness) -> Result<Report, SandboxError> {
+    harden_process(role)?;
+    let policy = Policy::of(role);
+    for &(limit, value, _) in policy.limits {
+        set_limit(role, limit, value)?;
+    }
+    let landlock = landlock::restrict(policy, grants, strictness)?;
+    capabilities::drop_all(role)?;
+    Ok(Report::read(role, landlock))
+}
+
+/// What every role wants from its first instruction on: no new privileges, no core file, closed to its peers' eyes.
+pub fn harden_process(role: Role) -> Result<(), SandboxError> {
+    let failed = |what| move |source| SandboxError::Process { role, what, source };
+    prctl::set_no_new_privs().map_err(failed("no_new_privs"))?;
+    prctl::set_dumpable(false).map_err(failed("dumpable"))?;
+    set_limit(role, policy::CORE, 0)?;
+    if role != Role::Supervisor {
+        prctl::set_pdeathsig(Signal::SIGKILL).map_err(failed("the parent-death signal"))?;
+    }
+    Ok(())
+}
+
+/// Drops the supervisor's capabilities; it does so before anything else exists, so that its children start without.
+pub fn drop_capabilities(role: Role) -> Result<(), SandboxError> {
+    capabilities::drop_all(role)
+}
+
+fn set_limit(role: Role, limit: nix::sys::resource::Resource, value: u64) -> Result<(), SandboxError> {
+    setrlimit(limit, value, value).map_err(|source| SandboxError::Process { role, what: "a resource limit", source })
+}

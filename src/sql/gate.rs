@@ -189,7 +189,7 @@ pub struct IndexDescription {
     pub name: String,
     /// Its columns; an expression shows as `null`.
     pub columns: Vec<Option<String>>,
-    /// Whether its entries are unique.
+    /// Whether it proves its columns unique over every row (a partial index does not).
     pub unique: bool,
 }
 

@@ -3,11 +3,18 @@
 
 pub mod cell;
 pub mod connection;
+pub mod errand;
+pub mod extension;
+#[cfg(test)]
+mod fixture;
 pub mod gate;
 pub mod guard;
 pub mod hints;
+pub mod local;
 pub mod outcome;
 pub mod query;
+pub mod receipt;
 pub mod sample;
 pub mod schema;
+pub mod settings;
 pub mod tools;

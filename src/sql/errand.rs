@@ -1,0 +1,77 @@
+//! What a reader is sent to do: the same in a process of its own and in this one.
+//!
+//! An errand can only be made of a text that the guard let through, also when it comes out of a frame.
+
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::sql::connection::Database;
+use crate::sql::gate::{ListTables, Refusal, RefusalKind, Reply};
+use crate::sql::guard::Guarded;
+use crate::sql::schema::{CountBudget, TableName};
+use crate::sql::settings::SqlSettings;
+use crate::sql::{hints, query, schema};
+
+/// How long a look at the schema may take. It needs milliseconds; only a view's first row can need more.
+const LOOK_TIME: Duration = Duration::from_secs(1);
+
+/// One thing to do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case")]
+pub enum Errand {
+    /// List a page of tables.
+    ListTables(ListTables),
+    /// Describe the table of that name, if there is one.
+    DescribeTable {
+        /// The name as the model gave it: only ever looked up.
+        table: String,
+    },
+    /// Run a query.
+    RunQuery {
+        /// The text as it is executed.
+        sql: Guarded,
+    },
+}
+
+impl Errand {
+    /// The tool that sends on it, as the audit names it.
+    pub fn tool(&self) -> &'static str {
+        match self {
+            Self::ListTables(_) => "list_tables",
+            Self::DescribeTable { .. } => "describe_table",
+            Self::RunQuery { .. } => "run_query",
+        }
+    }
+
+    /// How long it may take.
+    pub fn time(&self, settings: &SqlSettings) -> Duration {
+        match self {
+            Self::RunQuery { .. } => settings.deadline(),
+            Self::ListTables(_) | Self::DescribeTable { .. } => LOOK_TIME.min(settings.deadline()),
+        }
+    }
+
+    /// Does it, within its time from now.
+    pub fn run(&self, database: &mut Database, settings: &SqlSettings) -> Result<Reply, Refusal> {
+        let deadline = Instant::now() + self.time(settings);
+        // What an earlier statement was refused is none of this one's business.
+        drop(database.take_denial());
+        let read = database.read(deadline, |connection| match self {
+            Self::ListTables(wanted) => {
+                schema::list(connection, wanted, CountBudget::default(), Instant::now()).map(Reply::ListTables)
+            }
+            Self::DescribeTable { table } => {
+                let table = TableName::look_up(connection, table)?;
+                schema::describe(connection, &table, settings.describe_options()).map(Reply::DescribeTable)
+            }
+            Self::RunQuery { sql } => query::run(connection, sql, settings.caps(), deadline).map(Reply::RunQuery),
+        });
+        let outcome = read.map_err(|error| hints::database_refusal(&error)).flatten();
+        outcome.map_err(|refusal| match (refusal.kind, database.take_denial()) {
+            // SQLite's own words are “not authorized”; the authorizer knows what it was.
+            (RefusalKind::Sqlite, Some(denial)) => hints::denial_refusal(&denial),
+            _ => refusal,
+        })
+    }
+}

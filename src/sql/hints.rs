@@ -1,1 +1,0 @@
-//! SQLite's errors, with what to do about them.

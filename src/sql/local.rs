@@ -1,0 +1,128 @@
+//! The gate for a program of one's own: guard, audit and database in one process.
+//!
+//! The belts 1 to 3 are the same as in the appliance; the kernel's (belt 4) are not, since nothing is spawned.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use async_trait::async_trait;
+
+use crate::audit::{Durability, Entry, Log, Record};
+use crate::sql::connection::Database;
+use crate::sql::errand::Errand;
+use crate::sql::gate::{Gate, Refusal, RefusalKind, Reply, Request};
+use crate::sql::settings::SqlSettings;
+use crate::sql::{guard, receipt};
+
+/// Queries that a finding may rest on: the last ones of a session.
+const SHOWN: usize = 1_000;
+
+/// Where a local gate writes what it does. What can't be written doesn't run.
+pub trait Receipts: Send {
+    /// Writes one entry and gives its sequence number, which is larger than any before.
+    fn write(&mut self, entry: Entry, durability: Durability) -> Result<u64, Box<dyn Error + Send + Sync>>;
+}
+
+/// A gate in this process. A call blocks its thread while SQLite runs, and one runs at a time.
+pub struct LocalGate<R> {
+    settings: SqlSettings,
+    inside: Mutex<Inside<R>>,
+}
+
+struct Inside<R> {
+    database: Database,
+    receipts: R,
+    /// The SQL of the last queries that gave rows, by its audit sequence: what a finding may rest on.
+    shown: BTreeMap<u64, String>,
+}
+
+impl<R: Receipts> LocalGate<R> {
+    /// A gate on an open database that writes to these receipts.
+    pub fn new(database: Database, receipts: R, settings: SqlSettings) -> Self {
+        Self { settings, inside: Mutex::new(Inside { database, receipts, shown: BTreeMap::new() }) }
+    }
+
+    /// Ends the gate and gives its receipts back.
+    pub fn into_receipts(self) -> R {
+        self.inside.into_inner().unwrap_or_else(PoisonError::into_inner).receipts
+    }
+}
+
+#[async_trait]
+impl<R: Receipts> Gate for LocalGate<R> {
+    async fn call(&self, request: Request) -> Result<Reply, Refusal> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner).call(&request, &self.settings)
+    }
+}
+
+impl<R: Receipts> Inside<R> {
+    fn call(&mut self, request: &Request, settings: &SqlSettings) -> Result<Reply, Refusal> {
+        let granted = match request {
+            Request::SaveFinding(finding) => {
+                let sql = self.shown.get(&finding.audit_seq).map(String::as_str);
+                let entry = receipt::finding(finding, sql.unwrap_or_default());
+                match receipt::unusable(finding, sql) {
+                    Some(refusal) => Err(refusal),
+                    None => return Ok(Reply::SaveFinding { audit_seq: self.write(entry, Durability::Now)? }),
+                }
+            }
+            Request::ListTables(wanted) => Ok((Errand::ListTables(wanted.clone()), None)),
+            Request::DescribeTable { table } => Ok((Errand::DescribeTable { table: table.clone() }, None)),
+            Request::RunQuery { sql } => guarded(sql),
+        };
+        match granted {
+            Ok((errand, given)) => self.run(&errand, given, settings),
+            Err(refusal) => {
+                self.write(receipt::refused(request, &refusal), Durability::Now)?;
+                Err(refusal)
+            }
+        }
+    }
+
+    fn run(&mut self, errand: &Errand, given: Option<&str>, settings: &SqlSettings) -> Result<Reply, Refusal> {
+        let seq = self.write(receipt::before(errand, given, settings), Durability::Now)?;
+        let started = Instant::now();
+        let mut outcome = errand.run(&mut self.database, settings);
+        let ms = started.elapsed().as_secs_f64() * 1e3;
+        self.write(receipt::after(seq, ms, &outcome), Durability::Later)?;
+        if let (Ok(Reply::RunQuery(result)), Errand::RunQuery { sql }) = (&mut outcome, errand) {
+            result.audit_seq = seq;
+            self.shown.insert(seq, sql.as_str().to_owned());
+            while self.shown.len() > SHOWN {
+                self.shown.pop_first();
+            }
+        }
+        outcome
+    }
+
+    fn write(&mut self, entry: Entry, durability: Durability) -> Result<u64, Refusal> {
+        self.receipts.write(entry, durability).map_err(|error| Refusal {
+            kind: RefusalKind::Audit,
+            message: format!("Nothing runs without its audit record: {error}"),
+        })
+    }
+}
+
+/// The errand for a text, and the text as it was given where a fence was taken off.
+fn guarded(given: &str) -> Result<(Errand, Option<&str>), Refusal> {
+    let inner = guard::strip_fence(given);
+    let sql = guard::check(inner.unwrap_or(given))?;
+    Ok((Errand::RunQuery { sql }, inner.map(|_| given)))
+}
+
+impl Receipts for Log {
+    fn write(&mut self, entry: Entry, durability: Durability) -> Result<u64, Box<dyn Error + Send + Sync>> {
+        let seqs = self.append(&[Record::of_run(entry)], durability)?;
+        seqs.first().copied().ok_or_else(|| "the log gave no sequence number".into())
+    }
+}
+
+/// Receipts in memory, for programs that keep them elsewhere, and for tests.
+impl Receipts for Vec<Entry> {
+    fn write(&mut self, entry: Entry, _: Durability) -> Result<u64, Box<dyn Error + Send + Sync>> {
+        self.push(entry);
+        Ok(self.len() as u64)
+    }
+}

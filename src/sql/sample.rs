@@ -1,1 +1,0 @@
-//! The sample database: deterministic, believable, with honest traps.
