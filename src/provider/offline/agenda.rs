@@ -68,6 +68,17 @@ fn decide(transcript: &Transcript) -> Step {
     let mut places = Places::default();
     let understood = understand(transcript, &tokens, &schema, &places);
     let (plan, atoms) = match understood {
+        // A value that was not seen yet: where is it, and how does the data spell it?
+        Ok((plan, atoms)) if atoms.iter().any(|atom| matches!(atom.what, What::Text(_))) => {
+            match look_up(transcript, &tokens, &schema, &mut places) {
+                Some(step) => return step,
+                None if places.is_empty() => (plan, atoms),
+                None => match understand(transcript, &tokens, &schema, &places) {
+                    Ok(found) => found,
+                    Err(trouble) => return Step::Say(trouble.text(&schema)),
+                },
+            }
+        }
         Ok(found) => found,
         Err(trouble) => {
             let more = more_tables(transcript, &schema, &named);
@@ -84,6 +95,14 @@ fn decide(transcript: &Transcript) -> Step {
             }
         }
     };
+    let bare: Vec<TableId> = plan
+        .tables_shown()
+        .into_iter()
+        .filter(|&table| !schema.tables[table].described && !transcript.asked.contains(&schema.tables[table].name))
+        .collect();
+    if !bare.is_empty() {
+        return describe(&schema, &bare);
+    }
     answer(transcript, &schema, &plan, &atoms)
 }
 

@@ -60,6 +60,34 @@ pub(super) fn columns(schema: &Schema, table: TableId) -> Vec<Col> {
     schema.columns(table).filter(|&col| format(schema.column(col)).is_some()).collect()
 }
 
+/// Whether a date column says when its row came about, so that a bare `in June` speaks of it.
+pub(super) fn is_natural(schema: &Schema, col: Col) -> bool {
+    const PLAIN: [&str; 20] = [
+        "date",
+        "time",
+        "day",
+        "at",
+        "on",
+        "timestamp",
+        "datetime",
+        "ts",
+        "year",
+        "created",
+        "creation",
+        "occurred",
+        "happened",
+        "recorded",
+        "logged",
+        "added",
+        "inserted",
+        "received",
+        "event",
+        "of",
+    ];
+    let table = &schema.tables[col.table].words;
+    schema.column(col).words.iter().all(|word| PLAIN.contains(&word.as_str()) || table.contains(word))
+}
+
 /// The condition that a column lies in a half-open range; `None` when the range can't be told in the column's format.
 pub(super) fn condition(name: &str, format: Format, from: Option<Date>, until: Option<Date>) -> Option<String> {
     if format == Format::Year {

@@ -170,7 +170,7 @@ const PHRASES: &[(Role, &str)] = &[
     (Where, "where"),
     (
         Count,
-        "how many, number of, numbers of, total number of, count, count of, total count of, counts of, the number \
+        "how many, trend of, trend in, number of, numbers of, total number of, count, count of, total count of, counts of, the number \
          of, count the number of, overall number of, amount of different, how many of, quantity of",
     ),
     (Agg(Aggregate::Average), "average, mean, avg, average of, mean of, on average, average number of"),

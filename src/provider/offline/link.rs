@@ -260,6 +260,21 @@ fn value_fit(schema: &Schema, phrase: &[Token], col: Col) -> Option<(String, u8)
     {
         return Some((exact.to_owned(), SAME));
     }
+    // `failed payments` is `payment_failed`, `signed up` is `signup`.
+    if phrase.len() > 1 {
+        let keys: Vec<String> = phrase.iter().map(|token| token.key.clone()).collect();
+        let joined = phrase.iter().map(|token| root(&token.lower)).collect::<String>();
+        let last = phrase.last().map_or("", |token| token.lower.as_str());
+        let particle = phrase.len() == 2 && ["up", "in", "out", "off", "down"].contains(&last);
+        return samples
+            .clone()
+            .find(|sample| {
+                let parts = name_words(sample);
+                (parts.len() > 1 && sample.contains(['_', '-']) && same_words(&parts, &keys))
+                    || (particle && sample.to_lowercase() == joined)
+            })
+            .map(|sample| (sample.to_owned(), ROOT));
+    }
     // Only where all values are known can `cancelled` stand for `cancel` without a doubt.
     let [word] = phrase else { return None };
     if !about.samples_complete || word.capital() || word.lower.len() < 4 {

@@ -167,6 +167,20 @@ pub(super) struct Plan {
     pub orders: Vec<(OrderKey, bool)>,
     /// How many rows to take.
     pub limit: Option<u64>,
+    /// The rows counted are those of the joined table, not of the root.
+    pub counts_joined: bool,
+}
+
+impl Plan {
+    /// The tables whose columns are shown.
+    pub(super) fn tables_shown(&self) -> Vec<TableId> {
+        let columns = self.outputs.iter().filter_map(|output| match output {
+            Output::Column(col) => Some(col.table),
+            Output::All => Some(self.root),
+            _ => None,
+        });
+        columns.collect()
+    }
 }
 
 impl Op {

@@ -36,6 +36,9 @@ pub(super) struct Listed {
     pub name: String,
     /// Its name ready for SQL.
     pub quoted: String,
+    /// `table`, `view` or `virtual`.
+    #[serde(default)]
+    pub kind: String,
 }
 
 /// What `describe_table` tells, as much of it as is needed.
@@ -104,6 +107,8 @@ pub(super) struct Table {
     pub columns: Vec<Column>,
     /// Whether it has been described.
     pub described: bool,
+    /// Whether it is a view, which mostly shows again what tables hold.
+    pub view: bool,
     /// Names of tables that point here.
     pub referenced_by: Vec<String>,
     keys: Vec<DescribedKey>,
@@ -148,6 +153,7 @@ impl Schema {
                     words: name_words(&entry.name),
                     columns: Vec::new(),
                     described: false,
+                    view: entry.kind == "view",
                     referenced_by: Vec::new(),
                     keys: Vec::new(),
                 });

@@ -4,7 +4,7 @@ use jiff::civil::Date;
 use serde_json::Value;
 
 use super::atoms::{Atom, What};
-use super::plan::{Aggregate, Cond, Group, Literal, Output, Plan};
+use super::plan::{Aggregate, Cond, Group, Literal, Op, Output, Plan};
 use super::schema::Schema;
 use super::stem::singular;
 use super::transcript::Rows;
@@ -40,7 +40,17 @@ pub(super) fn answer(question: &str, schema: &Schema, plan: &Plan, atoms: &[Atom
     {
         told.push_str("; those with none are not listed");
     }
+    if let Some(col) = plan.conds.iter().find_map(|cond| leaves_out_unknown(schema, cond)) {
+        told = format!("{told}; rows without a {col} are left out");
+    }
     format!("{told}.")
+}
+
+/// The column of an `is not` that leaves out rows without a value, where there are such rows.
+fn leaves_out_unknown(schema: &Schema, cond: &Cond) -> Option<String> {
+    let Cond::Compare(col, Op::Ne, _) = cond else { return None };
+    let about = &schema.column(*col).about;
+    about.storage.iter().any(|class| class == "null").then(|| about.name.clone())
 }
 
 /// The days that relative phrases were taken for.

@@ -255,6 +255,15 @@ impl Reader<'_> {
         let atom = &self.atoms[at];
         let op = if negated { Op::Ne } else { Op::Eq };
         if let Some(col) = wanted {
+            let mut columns: Vec<Col> =
+                atom.values().map(|(col, _)| col).filter(|found| found.table == col.table).collect();
+            if !columns.is_empty() && !columns.contains(&col) {
+                // The value is there, but under another heading than its row's name.
+                columns.insert(0, col);
+                let chosen = self.one_of(&atom.raw, &columns)?.unwrap_or(col);
+                let literal = Literal::Text(self.spelled(atom, chosen));
+                return self.add(scope, chosen.table, Cond::Compare(chosen, op, literal), &atom.raw);
+            }
             let literal = Literal::Text(self.spelled(atom, col));
             return self.add(scope, col.table, Cond::Compare(col, op, literal), &atom.raw);
         }
@@ -268,6 +277,9 @@ impl Reader<'_> {
         };
         let Some(col) = col else { return Err(self.trouble_at(atom)) };
         self.check_place(at, col, scope.table)?;
+        if !direct && !atom.raw.starts_with(char::is_uppercase) {
+            self.happened = Some(col.table);
+        }
         let value = Literal::Text(self.spelled(atom, col));
         if direct || !negated {
             return self.add(scope, col.table, Cond::Compare(col, op, value), &atom.raw);
@@ -324,15 +336,7 @@ impl Reader<'_> {
 
     /// A time phrase: on the scope's date column, else on that of the rows just spoken of.
     pub(super) fn time(&mut self, scope: &mut Scope, period: &Period, words: &str) -> Read<()> {
-        let mut table = scope.table;
-        let mut date = self.date_column(table, words)?;
-        if date.is_none() {
-            if let Some(Cond::Related(last)) = scope.conds.last() {
-                table = last.table;
-                date = self.date_column(table, words)?;
-            }
-        }
-        let Some(col) = date else {
+        let Some(col) = self.dated(scope, words)? else {
             return Err(Trouble::Decline(format!(
                 "{} has no column with dates, so I can't tell what was “{words}”.",
                 self.schema.tables[scope.table].name
@@ -342,13 +346,31 @@ impl Reader<'_> {
         self.add(scope, col.table, Cond::During(col, period.from, period.until), words)
     }
 
+    /// The date column a time phrase is about: of what was just said to have happened, else of the rows themselves.
+    pub(super) fn dated(&self, scope: &Scope, words: &str) -> Read<Option<Col>> {
+        if let Some(Cond::Related(last)) = scope.conds.last() {
+            let own = dates::columns(self.schema, scope.table);
+            let other = dates::columns(self.schema, last.table);
+            if !other.is_empty() && self.date.is_none_or(|col| col.table != scope.table) {
+                if own.is_empty() || self.happened == Some(last.table) {
+                    return self.date_column(last.table, words);
+                }
+                let mut all = own;
+                all.extend(other);
+                return self.one_of(words, &all);
+            }
+        }
+        self.date_column(scope.table, words)
+    }
+
     /// A comparison whose column comes later, or is told by its adjective: `above age 20`, `older than 30`,
     /// `more than 3 concerts`.
     pub(super) fn comparison(&mut self, scope: &mut Scope, op: Op, hint: Hint, negated: bool) -> Read<()> {
         let op = if negated { op.negated() } else { op };
         let words = self.peek().map_or_else(String::new, |atom| atom.raw.clone());
         self.at += 1;
-        self.skip(&[Role::Determiner, Role::Filler]);
+        let one = self.peek().is_some_and(|atom| atom.raw.eq_ignore_ascii_case("one"));
+        self.skip(&[Role::Determiner, Role::Filler, Role::Some]);
         if hint != Hint::None {
             let Some((col, reversed)) = self.measured(hint, scope.table, &words)? else {
                 return Err(Trouble::Decline(format!(
@@ -375,7 +397,6 @@ impl Reader<'_> {
             let cond = self.aggregated(scope, col, op, aggregate)?;
             return self.add(scope, col.table, cond, &words);
         }
-        let one = self.at > 0 && self.atoms[self.at - 1].raw.to_lowercase() == "one";
         let value = if one { Some(1.0) } else { self.number() };
         if let Some(value) = value {
             self.at += usize::from(!one);
@@ -426,8 +447,35 @@ impl Reader<'_> {
         true
     }
 
+    /// `more than once`, `3 times`: so many of the rows just spoken of.
+    fn repeated(&mut self, scope: &mut Scope, op: Op, value: f64, words: &str) -> Read<()> {
+        match (scope.conds.last_mut(), limit(Some(value))?) {
+            (Some(Cond::Related(last)), Some(count)) if last.count.is_none() => {
+                last.count = Some((op, count));
+                Ok(())
+            }
+            _ => Err(Trouble::Stuck(words.to_owned())),
+        }
+    }
+
+    /// Whether `more than once` or `most times` stands here: it speaks of the phrase around.
+    pub(super) fn times_follow(&self) -> bool {
+        let counting = matches!(self.role(), Some(Role::Compare(..) | Role::Superlative(..)));
+        let next = |ahead: usize| self.ahead(ahead);
+        let once = next(1).is_some_and(|atom| ["once", "twice"].contains(&atom.raw.to_lowercase().as_str()));
+        let times = |ahead: usize| next(ahead).and_then(Atom::role) == Some(Role::Times);
+        counting && (once || times(1) || (times(2) && next(1).is_some_and(|atom| matches!(atom.what, What::Number(_)))))
+    }
+
     /// `3 concerts`, `3000 products`: rows of another table, or a column that holds a number of things.
     fn counted(&mut self, scope: &mut Scope, op: Op, value: f64, words: &str) -> Read<()> {
+        let times = self
+            .at
+            .checked_sub(1)
+            .is_some_and(|at| ["once", "twice"].contains(&self.atoms[at].raw.to_lowercase().as_str()));
+        if times {
+            return self.repeated(scope, op, value, words);
+        }
         self.skip(&[Role::Distinct, Role::Determiner, Role::Filler]);
         let Some(atom) = self.peek() else { return Err(self.trouble()) };
         let quantity = self.column_in(atom, scope.table)?.filter(|&col| !self.schema.is_key(col));
@@ -440,11 +488,8 @@ impl Reader<'_> {
             }
         }
         if atom.role() == Some(Role::Times) {
-            let Some(Cond::Related(last)) = scope.conds.last_mut() else { return Err(self.trouble()) };
-            let Some(count) = limit(Some(value))? else { return Err(self.trouble()) };
-            last.count = Some((op, count));
             self.at += 1;
-            return Ok(());
+            return self.repeated(scope, op, value, words);
         }
         let Some(count) = limit(Some(value))? else { return Err(self.trouble()) };
         self.relation(scope, false, Some((op, count)))

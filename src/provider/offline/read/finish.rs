@@ -3,8 +3,8 @@
 use super::{Item, RankBy, Read, Reader, Scope};
 use crate::provider::offline::lexicon::End;
 use crate::provider::offline::path;
-use crate::provider::offline::plan::{Aggregate, Cond, Group, OrderKey, Output, Plan, Related};
-use crate::provider::offline::schema::{Col, TableId};
+use crate::provider::offline::plan::{Aggregate, Cond, Group, OrderKey, Output, Plan, Related, Step};
+use crate::provider::offline::schema::{Col, Key, TableId};
 use crate::provider::offline::trouble::Trouble;
 
 impl Reader<'_> {
@@ -20,6 +20,7 @@ impl Reader<'_> {
             having: None,
             orders: scope.orders.clone(),
             limit: None,
+            counts_joined: false,
         };
         for item in items {
             self.output(&mut plan, item)?;
@@ -27,11 +28,13 @@ impl Reader<'_> {
         if plan.outputs.is_empty() {
             return Err(self.trouble());
         }
+        self.absent(&mut plan, &scope);
         self.rank(&mut plan, &scope)?;
         self.reroot(&mut plan)?;
         self.together(&mut plan, &scope)?;
         self.order_shown(&mut plan)?;
         self.share_rows(&mut plan)?;
+        self.count_owners(&mut plan)?;
         let plain = plan.outputs.iter().all(|output| matches!(output, Output::Column(_) | Output::All));
         plan.distinct = plan.distinct && plain && plan.groups.is_empty();
         Ok(plan)
@@ -63,6 +66,7 @@ impl Reader<'_> {
                 plan.outputs.push(Output::Different(self.attribute_column(plan.root, *atom, *owner)?))
             }
             Item::Entity(table) => plan.outputs.push(Output::Column(self.shown(*table)?)),
+            Item::Column(col) => plan.outputs.push(Output::Column(*col)),
             Item::Everything => plan.outputs.push(Output::All),
             Item::Rows => plan.outputs.push(Output::Rows),
             Item::Count(counted) => {
@@ -77,6 +81,7 @@ impl Reader<'_> {
                         return Err(Trouble::Stuck(self.schema.tables[counted.table].name.clone()));
                     }
                     plan.joined = Some(Related { table: counted.table, path, conds, count: None });
+                    plan.counts_joined = true;
                 }
             }
         }
@@ -130,6 +135,7 @@ impl Reader<'_> {
                     }
                     _ => plan.joined = Some(related.clone()),
                 }
+                plan.counts_joined = true;
                 plan.groups.push(Group::Row(plan.root));
                 plan.orders.push((OrderKey::Count, descending));
             }
@@ -146,6 +152,35 @@ impl Reader<'_> {
             }
         }
         Ok(())
+    }
+
+    /// `countries that play no …`: a value is left out when any of its rows is in the way, not row by row.
+    fn absent(&self, plan: &mut Plan, scope: &Scope) {
+        let Some(col) = scope.shared.filter(|col| plan.outputs == [Output::Column(*col)]) else { return };
+        if self.is_row(col)
+            || self.schema.display(col.table) == Some(col)
+            || scope.rank.is_some()
+            || scope.having.is_some()
+        {
+            return;
+        }
+        let mut any = false;
+        for cond in &mut plan.conds {
+            if let Cond::Not(inner) = cond {
+                if matches!(inner.as_ref(), Cond::Related(_)) {
+                    let same = Step { key: Key { from: col, to: col }, forward: true };
+                    let positive = std::mem::replace(inner.as_mut(), Cond::Any(Vec::new()));
+                    **inner = Cond::Related(Related {
+                        table: col.table,
+                        path: vec![same],
+                        conds: vec![positive],
+                        count: None,
+                    });
+                    any = true;
+                }
+            }
+        }
+        plan.distinct |= any;
     }
 
     /// Groups by the plain columns shown, where they are no row's own name or key.
@@ -288,6 +323,39 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// Where grouping joins several rows to one counted, each is still counted once.
+    fn count_owners(&self, plan: &mut Plan) -> Read<()> {
+        let counted = |item: &Output| *item == Output::Rows;
+        if plan.counts_joined || !plan.outputs.iter().any(counted) {
+            return Ok(());
+        }
+        let mut many = plan.joined.as_ref().is_some_and(|joined| joined.path.iter().any(|step| !step.forward));
+        for group in &plan.groups {
+            let table = match group {
+                Group::Column(col) | Group::Bucket(col, _) => col.table,
+                Group::Row(table) => *table,
+            };
+            if table != plan.root && plan.joined.as_ref().is_none_or(|joined| joined.table != table) {
+                let path = self.way(plan.root, table, None, &self.schema.tables[table].name)?;
+                many |= path.iter().any(|step| !step.forward);
+            }
+        }
+        if many {
+            let Some(identity) = self.schema.identity(plan.root) else {
+                return Err(Trouble::Stuck(self.schema.tables[plan.root].name.clone()));
+            };
+            for output in &mut plan.outputs {
+                if counted(output) {
+                    *output = Output::Different(identity);
+                }
+            }
+            if plan.having.is_some() || plan.orders.iter().any(|(key, _)| *key == OrderKey::Count) {
+                return Err(Trouble::Stuck(self.schema.tables[plan.root].name.clone()));
+            }
+        }
+        Ok(())
+    }
+
     /// Rows of another table that are shown must be those the conditions speak of, not any others.
     fn share_rows(&self, plan: &mut Plan) -> Read<()> {
         let shown: Vec<TableId> = plan
@@ -303,11 +371,19 @@ impl Reader<'_> {
             }))
             .filter(|table| *table != plan.root)
             .collect();
+        let grouped: Vec<TableId> = plan
+            .groups
+            .iter()
+            .filter_map(|group| match group {
+                Group::Column(col) | Group::Bucket(col, _) if col.table != plan.root => Some(col.table),
+                _ => None,
+            })
+            .collect();
         if let Some(table) = shown.iter().find(|table| path::several(self.schema, plan.root, **table)) {
             return Err(Trouble::Stuck(self.schema.tables[*table].name.clone()));
         }
         while let Some(place) = plan.conds.iter().position(|cond| {
-            matches!(cond, Cond::Related(related) if shown.contains(&related.table) || plan.joined.as_ref().is_some_and(|joined| joined.table == related.table))
+            matches!(cond, Cond::Related(related) if shown.contains(&related.table) || grouped.contains(&related.table) || plan.joined.as_ref().is_some_and(|joined| joined.table == related.table))
         }) {
             let Cond::Related(related) = plan.conds.remove(place) else { break };
             if related.count.is_some() {

@@ -4,10 +4,12 @@ mod condition;
 mod finish;
 mod head;
 mod modifier;
+mod more;
 mod noun;
 mod order;
 mod rank;
 mod resolve;
+mod subject;
 
 use super::atoms::{Atom, What};
 use super::lexicon::{End, Role};
@@ -28,6 +30,7 @@ pub(super) fn read(schema: &Schema, atoms: &[Atom], chosen: &[String]) -> Result
         depth: 0,
         around: Vec::new(),
         subject: None,
+        happened: None,
         both: false,
         date: None,
     }
@@ -50,6 +53,8 @@ struct Reader<'a> {
     around: Vec<TableId>,
     /// The column that is asked for, which a bare comparison is about.
     subject: Option<Col>,
+    /// The table of what was said to have happened last.
+    happened: Option<TableId>,
     /// `both` was said: two things must hold, maybe of different rows.
     both: bool,
     /// The date column used last.
@@ -64,6 +69,10 @@ struct Scope {
     groups: Vec<Group>,
     orders: Vec<(OrderKey, bool)>,
     rank: Option<Rank>,
+    /// `top 5`, with what it is measured by still to come.
+    top_of: Option<u64>,
+    /// What is asked for is a value that rows share, not the rows.
+    shared: Option<Col>,
     /// At least so many rows of the own table in a group.
     having: Option<(Op, u64)>,
     /// Rows of another table that are counted for the order.
@@ -98,6 +107,8 @@ enum RankBy {
 enum Item {
     /// A column, maybe of a named table, maybe aggregated.
     Attribute { atom: usize, owner: Option<TableId>, aggregates: Vec<Aggregate>, distinct: bool },
+    /// A column that the question names in two places.
+    Column(Col),
     /// Rows, shown by their names.
     Entity(TableId),
     /// How many rows.
@@ -118,6 +129,8 @@ impl Scope {
             groups: Vec::new(),
             orders: Vec::new(),
             rank: None,
+            top_of: None,
+            shared: None,
             having: None,
             joined: None,
             distinct: false,

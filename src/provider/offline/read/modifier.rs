@@ -7,7 +7,7 @@ use crate::provider::offline::lexicon::Role;
 use crate::provider::offline::link::Target;
 use crate::provider::offline::path;
 use crate::provider::offline::plan::{Cond, Group, Op, Related, Step};
-use crate::provider::offline::schema::TableId;
+use crate::provider::offline::schema::{Col, TableId};
 use crate::provider::offline::span::Unit;
 use crate::provider::offline::stem::verbal;
 
@@ -34,6 +34,7 @@ impl Reader<'_> {
                 ) if !scope.top => {
                     break;
                 }
+                What::Role(_) if !scope.top && self.times_follow() => break,
                 What::Pause if self.question_goes_on() => break,
                 What::Role(Role::And) if self.question_goes_on() => break,
                 What::Pause | What::Possessive => self.at += 1,
@@ -78,6 +79,7 @@ impl Reader<'_> {
                         continue;
                     }
                     Role::Each => self.each(scope)?,
+                    Role::By if scope.top_of.is_some() => self.top_by(scope)?,
                     Role::By if scope.top && self.sorting => {
                         self.at += 1;
                         self.order_keys(scope, None)?;
@@ -152,7 +154,7 @@ impl Reader<'_> {
                 alternative = self.join_alternatives(scope, alternative);
             }
         }
-        if negated || named || alternative.is_some() {
+        if negated || named || alternative.is_some() || scope.top_of.is_some() {
             return Err(self.trouble());
         }
         Ok(())
@@ -274,6 +276,9 @@ impl Reader<'_> {
                     return Ok(());
                 }
                 self.at = here;
+                if col.table == scope.table && table_fit < column_fit && self.known(scope, col, negated) {
+                    return Ok(());
+                }
             }
         }
         if value_fit >= table_fit.max(column_fit) && value_fit > 0 {
@@ -308,6 +313,27 @@ impl Reader<'_> {
             Some(_) => self.relation(scope, negated, None),
             None => Err(self.trouble()),
         }
+    }
+
+    /// `have no country`, `with a country`: whether the column has a value at all.
+    fn known(&mut self, scope: &mut Scope, col: Col, negated: bool) -> bool {
+        let closed = |atom: Option<&Atom>| {
+            atom.is_none_or(|atom| matches!(atom.what, What::Stop | What::Pause | What::Role(Role::And | Role::Or)))
+        };
+        let before =
+            self.atoms[..self.at].iter().rev().find(|atom| !matches!(atom.role(), Some(Role::Determiner | Role::Some)));
+        let having = before.is_some_and(|atom| {
+            matches!(atom.role(), Some(Role::Have | Role::Without))
+                || atom.raw.eq_ignore_ascii_case("with")
+                || (negated && atom.role() == Some(Role::Not))
+        });
+        if !having || !closed(self.ahead(1)) {
+            return false;
+        }
+        self.at += 1;
+        let known = Cond::Known(col);
+        scope.conds.push(if negated { Cond::Not(Box::new(known)) } else { known });
+        true
     }
 
     /// Whether a verb only names again what is already spoken of, or leads to a superlative's or comparison's noun:
@@ -371,7 +397,7 @@ impl Reader<'_> {
         &mut self,
         scope: &mut Scope,
         inner: Scope,
-        via: Option<crate::provider::offline::schema::Col>,
+        via: Option<Col>,
         negated: bool,
         count: Option<(Op, u64)>,
         words: &str,
@@ -489,7 +515,8 @@ impl Reader<'_> {
             return Ok(Some(Group::Column(col)));
         }
         if let Some(unit) = self.unit() {
-            let date = self.date_column(table, &atom.raw)?;
+            let date =
+                if table == scope.table { self.dated(scope, &atom.raw)? } else { self.date_column(table, &atom.raw)? };
             self.at += 1;
             return Ok(date.map(|col| Group::Bucket(col, unit)));
         }

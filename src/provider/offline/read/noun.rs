@@ -141,8 +141,12 @@ impl Reader<'_> {
         common: Option<End>,
         noun: &Atom,
     ) -> Read<()> {
-        if common.is_some() || (top && superlative.is_none()) {
+        if common.is_some() {
             return Err(self.trouble_at(noun));
+        }
+        if top && superlative.is_none() {
+            scope.top_of = Some(limit(number)?.unwrap_or(1));
+            return Ok(());
         }
         let Some((end, hint)) = superlative else {
             return if number.is_some() { Err(self.trouble_at(noun)) } else { Ok(()) };

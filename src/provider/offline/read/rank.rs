@@ -15,6 +15,9 @@ impl Reader<'_> {
         }
         let words = self.peek().map_or_else(String::new, |atom| atom.raw.clone());
         let mut number = None;
+        if scope.top_of.is_some() {
+            return Err(self.trouble());
+        }
         if self.skip(&[Role::Top]) {
             number = self.number();
             self.at += usize::from(number.is_some());
@@ -44,7 +47,7 @@ impl Reader<'_> {
             self.skip(&[Role::Of, Role::Determiner]);
             return self.ranked_aggregate(scope, aggregate, end, limit, &words);
         }
-        self.skip(&[Role::Determiner, Role::Distinct]);
+        self.skip(&[Role::Determiner, Role::Distinct, Role::Filler]);
         let here = self.at;
         if let Some(atom) = self.peek().filter(|atom| !atom.links().is_empty()) {
             let table_fit = atom.table().map_or(0, |(_, _, fit)| fit);
@@ -93,6 +96,31 @@ impl Reader<'_> {
             }
             None => Err(self.peek().map_or_else(|| Trouble::Stuck(words.clone()), |_| self.trouble())),
         }
+    }
+
+    /// What `top 5 …` is measured by: `by number of accounts`, `by population`.
+    pub(super) fn top_by(&mut self, scope: &mut Scope) -> Read<()> {
+        let Some(limit) = scope.top_of.take() else { return Err(self.trouble()) };
+        if scope.rank.is_some() {
+            return Err(self.trouble());
+        }
+        self.at += 1;
+        self.skip(&[Role::Determiner]);
+        if self.skip(&[Role::Count]) {
+            let Some(noun) = self.noun_ahead() else { return Err(self.trouble()) };
+            return self.ranked_relation(scope, noun, End::Top, limit);
+        }
+        if let Some(Role::Aggregate(aggregate)) = self.role() {
+            self.at += 1;
+            self.skip(&[Role::Of, Role::Determiner]);
+            let words = self.atoms[self.at - 1].raw.clone();
+            return self.ranked_aggregate(scope, aggregate, End::Top, limit, &words);
+        }
+        let Some(atom) = self.peek() else { return Err(self.trouble()) };
+        let Some(col) = self.column_in(atom, scope.table)? else { return Err(self.trouble()) };
+        self.at += 1;
+        scope.rank = Some(Rank { by: RankBy::Column(col), end: End::Top, limit });
+        Ok(())
     }
 
     /// `number of products is the largest`: a superlative after its column.

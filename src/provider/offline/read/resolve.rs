@@ -56,7 +56,9 @@ impl Reader<'_> {
 
     /// One column, or a question which.
     pub(super) fn one_of(&self, words: &str, columns: &[Col]) -> Read<Option<Col>> {
-        match columns {
+        // A view mostly shows again what a table holds.
+        let tables: Vec<Col> = columns.iter().filter(|col| !self.schema.tables[col.table].view).copied().collect();
+        match if tables.is_empty() { columns } else { &tables } {
             [] => Ok(None),
             [only] => Ok(Some(*only)),
             several => {
@@ -150,11 +152,22 @@ impl Reader<'_> {
         Ok(None)
     }
 
-    /// The date column that a time phrase is about.
+    /// The date column that a time phrase is about: the one just named, else the one that says when the row came about.
     pub(super) fn date_column(&self, table: TableId, words: &str) -> Read<Option<Col>> {
         if let Some(col) = self.date.filter(|col| col.table == table) {
             return Ok(Some(col));
         }
-        self.one_of(words, &dates::columns(self.schema, table))
+        let dated = dates::columns(self.schema, table);
+        let natural: Vec<Col> = dated.iter().filter(|&&col| dates::is_natural(self.schema, col)).copied().collect();
+        if let [only] = natural.as_slice() {
+            return Ok(Some(*only));
+        }
+        let labels: Vec<String> = dated.iter().map(|&col| self.schema.label(col)).collect();
+        match dated.iter().zip(&labels).find(|(_, label)| self.chosen.contains(label)) {
+            Some((col, _)) => Ok(Some(*col)),
+            None if dated.is_empty() => Ok(None),
+            // A date of its own kind (`renamed_at`, `birth_date`) is not meant by a bare “in June”.
+            None => Err(Trouble::Ask { question: format!("Which date does “{words}” speak of?"), choices: labels }),
+        }
     }
 }
