@@ -198,7 +198,7 @@ const PHRASES: &[(Role, &str)] = &[
          available, present, appear, appears, appeared, involved, participate, participated, participating, run, \
          runs, perform, performed, performs, play, plays, playing, played, buy, bought, earn, earned, earns, sell, \
          sells, sold, selling, shared, share the same, assigned, linked, connected, going, go, went, attached, \
-         entered, in total, win, won, wins, made by, done by, spoken, speak, speaks, shows, showed, showing, \
+         entered, in total, win, won, wins, made by, done by, create, creates, created, spoken, speak, speaks, shows, showed, showing, \
          supports, support, enrolled, served, serve, serves, employed, employ, employs, born",
     ),
     (Not, "not, never, n't, dont, don't, isn't, doesn't, didn't, aren't, haven't, hasn't, other than"),

@@ -1,6 +1,6 @@
 //! Which tables, columns and values a run of words may name, and how well it fits.
 
-use super::schema::{Col, Schema, TableId, is_own, name_words};
+use super::schema::{Col, Column, Schema, TableId, is_own, name_words};
 use super::stem::{agent, root};
 use super::words::{Kind, Token};
 
@@ -282,6 +282,27 @@ fn value_fit(schema: &Schema, phrase: &[Token], col: Col) -> Option<(String, u8)
     }
     let mut alike = samples.filter(|sample| root(&sample.to_lowercase()) == root(&word.lower));
     alike.next().filter(|_| alike.next().is_none()).map(|sample| (sample.to_owned(), ROOT))
+}
+
+/// Whether a column holds places.
+pub(super) fn is_place(column: &Column) -> bool {
+    const PLACES: [&str; 14] = [
+        "country",
+        "city",
+        "town",
+        "hometown",
+        "location",
+        "nation",
+        "nationality",
+        "state",
+        "region",
+        "district",
+        "address",
+        "province",
+        "continent",
+        "place",
+    ];
+    column.words.iter().any(|word| PLACES.contains(&word.as_str()))
 }
 
 fn same_words(left: &[String], right: &[String]) -> bool {

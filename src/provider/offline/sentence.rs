@@ -113,6 +113,12 @@ fn counted(question: &str, shown: &str) -> Option<String> {
         rest = rest[7..].to_owned();
     }
     let number = if shown == "0" { "No" } else { shown };
+    for (were, was) in [(" were there", "were"), (" was there", "was")] {
+        if let Some((noun, tail)) = rest.split_once(were) {
+            let (noun, verb) = if shown == "1" { (one(noun), "was") } else { (noun.to_owned(), was) };
+            return Some(format!("There {verb} {} {noun}{tail}", if shown == "0" { "no" } else { shown }));
+        }
+    }
     for there in [" are there", " do we have", " is there", " exist", " are in the database"] {
         if let Some(place) = rest.to_lowercase().find(there) {
             let tail = rest.get(place + there.len()..)?.to_owned();

@@ -6,6 +6,7 @@ use crate::provider::offline::atoms::{Atom, What};
 use crate::provider::offline::calendar::Period;
 use crate::provider::offline::dates;
 use crate::provider::offline::lexicon::{Hint, Role};
+use crate::provider::offline::link::is_place;
 use crate::provider::offline::plan::{Aggregate, Cond, Literal, Op, Related};
 use crate::provider::offline::schema::{Col, TableId};
 use crate::provider::offline::trouble::Trouble;
@@ -292,23 +293,7 @@ impl Reader<'_> {
 
     /// `from France` speaks of a place: a value found in some other column is not what is meant without a doubt.
     fn check_place(&self, at: usize, col: Col, table: TableId) -> Read<()> {
-        const PLACES: [&str; 14] = [
-            "country",
-            "city",
-            "town",
-            "hometown",
-            "location",
-            "nation",
-            "nationality",
-            "state",
-            "region",
-            "district",
-            "address",
-            "province",
-            "continent",
-            "place",
-        ];
-        let is_place = |col: Col| self.schema.column(col).words.iter().any(|word| PLACES.contains(&word.as_str()));
+        let is_place = |col: Col| is_place(self.schema.column(col));
         let from = at.checked_sub(1).map(|before| self.atoms[before].raw.to_lowercase());
         if from.is_none_or(|word| word != "from" && word != "in") || is_place(col) {
             return Ok(());

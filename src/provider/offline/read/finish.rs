@@ -379,6 +379,9 @@ impl Reader<'_> {
                 _ => None,
             })
             .collect();
+        for table in &shown {
+            self.way(plan.root, *table, None, &self.schema.tables[*table].name)?;
+        }
         if let Some(table) = shown.iter().find(|table| path::several(self.schema, plan.root, **table)) {
             return Err(Trouble::Stuck(self.schema.tables[*table].name.clone()));
         }

@@ -16,6 +16,8 @@ pub(super) struct Head {
     pub(super) each: Vec<usize>,
     /// Where a time phrase stood before it.
     pub(super) times: Vec<usize>,
+    /// `where` or `when` opened the question.
+    pub(super) asks: Option<Role>,
     /// `top 5`, of a value that rows share.
     pub(super) top_of: Option<u64>,
     /// Values that own what is shown.
@@ -49,6 +51,9 @@ impl Reader<'_> {
         self.subject = self.asked_column(&head, &scope)?;
         self.modifiers(&mut scope)?;
         self.more(&mut head, &mut scope)?;
+        if let Some(role) = head.asks {
+            self.place_or_time(&mut head, &scope, role)?;
+        }
         self.finish(scope, &head.items)
     }
 
@@ -116,6 +121,8 @@ impl Reader<'_> {
             match self.role() {
                 Some(Role::Distinct) => head.distinct = true,
                 Some(Role::Sort) => self.sorting = true,
+                Some(role @ (Role::Where | Role::When)) if head.items.is_empty() => head.asks = Some(role),
+                Some(Role::Do) if head.asks.is_some() => {}
                 Some(Role::Each) if self.noun_ahead().is_none() => {}
                 Some(
                     Role::Opens

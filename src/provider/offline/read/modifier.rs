@@ -270,6 +270,10 @@ impl Reader<'_> {
                 if self.condition(scope, col, negated, &atom.raw)? {
                     return Ok(());
                 }
+                if self.by_each(col) {
+                    scope.groups.push(Group::Column(col));
+                    return Ok(());
+                }
                 // `whose number of products is the largest`
                 self.skip(&[Role::Be, Role::Determiner]);
                 if matches!(self.role(), Some(Role::Superlative(..))) && self.rank_on(scope, col)? {
@@ -333,6 +337,26 @@ impl Reader<'_> {
         self.at += 1;
         let known = Cond::Known(col);
         scope.conds.push(if negated { Cond::Not(Box::new(known)) } else { known });
+        true
+    }
+
+    /// `directed by each director`
+    fn by_each(&mut self, col: Col) -> bool {
+        let start = self.at;
+        if !(self.skip(&[Role::By]) && self.skip(&[Role::Each])) {
+            self.at = start;
+            return false;
+        }
+        self.skip(&[Role::Of, Role::Determiner, Role::Light]);
+        match self.peek() {
+            Some(atom) if atom.columns().any(|(named, _)| named == col) => self.at += 1,
+            None => {}
+            Some(atom) if atom.what == What::Stop => {}
+            Some(_) => {
+                self.at = start;
+                return false;
+            }
+        }
         true
     }
 

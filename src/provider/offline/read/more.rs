@@ -4,6 +4,7 @@ use super::head::Head;
 use super::{Item, Read, Reader, Scope};
 use crate::provider::offline::atoms::What;
 use crate::provider::offline::lexicon::Role;
+use crate::provider::offline::link::is_place;
 use crate::provider::offline::schema::Col;
 
 impl Reader<'_> {
@@ -51,6 +52,21 @@ impl Reader<'_> {
             }
             joined = false;
         }
+        Ok(())
+    }
+
+    /// What `where` and `when` ask for: a column of places, a column of dates.
+    pub(super) fn place_or_time(&self, head: &mut Head, scope: &Scope, role: Role) -> Read<()> {
+        let [Item::Entity(table)] = head.items.as_slice() else { return Err(self.trouble_at(&self.atoms[0])) };
+        let words = &self.atoms[0].raw;
+        let col = if role == Role::Where {
+            let places: Vec<Col> =
+                self.schema.columns(*table).filter(|&col| is_place(self.schema.column(col))).collect();
+            self.one_of(words, &places)?
+        } else {
+            self.date_column(scope.table, words)?
+        };
+        head.items = vec![Item::Column(col.ok_or_else(|| self.trouble_at(&self.atoms[0]))?)];
         Ok(())
     }
 

@@ -187,7 +187,10 @@ impl Reader<'_> {
         let literal = match &atom.what {
             What::Text(_) => true,
             What::Name(_) => {
-                atom.values().any(|(col, _)| Some(col) == self.schema.display(scope.table)) && atom.table().is_none()
+                let named = atom.values().any(|(col, _)| Some(col) == self.schema.display(scope.table));
+                let quoted =
+                    !atom.raw.starts_with(|c: char| c.is_alphanumeric()) || atom.raw.starts_with(char::is_uppercase);
+                atom.table().is_none() && (named || (quoted && atom.values().next().is_some()))
             }
             _ => false,
         };
@@ -195,10 +198,18 @@ impl Reader<'_> {
             return Ok(());
         }
         let Some(display) = self.schema.display(scope.table) else { return Err(self.trouble()) };
-        let elsewhere = atom.values().next().is_some() && !atom.values().any(|(col, _)| col == display);
-        if elsewhere {
-            return Ok(());
+        let mut columns: Vec<Col> = atom.values().map(|(col, _)| col).collect();
+        if !columns.is_empty() && !columns.contains(&display) {
+            columns.retain(|col| col.table == scope.table);
+            if columns.is_empty() {
+                return Ok(());
+            }
+            // The row's own name, or the heading under which the value was found?
+            columns.insert(0, display);
+        } else {
+            columns = vec![display];
         }
+        let display = self.one_of(&atom.raw, &columns)?.unwrap_or(display);
         scope.conds.push(Cond::Compare(display, Op::Eq, Literal::Text(self.spelled(atom, display))));
         self.at += 1;
         if self.peek().is_some_and(|atom| atom.what == What::Possessive) {
