@@ -257,9 +257,18 @@ fn answer(transcript: &Transcript, schema: &Schema, plan: &Plan, atoms: &[Atom])
             "CANNOT: I understood the question, but I can't tell it to the database in one query.".to_owned(),
         );
     };
+    // Who comes first may not be alone there: the first two are compared before one is named.
+    let probe = plan.probe().and_then(|plan| sql::write(schema, &plan));
+    let probed = match &probe {
+        None => None,
+        Some(probe) => match transcript.result(probe) {
+            None => return Step::Call(vec![run(probe)]),
+            Some(result) => result.as_ref().ok(),
+        },
+    };
     match transcript.result(&sql) {
         None => Step::Call(vec![run(&sql)]),
-        Some(Ok(rows)) => Step::Say(sentence::answer(&transcript.question, schema, plan, atoms, rows)),
+        Some(Ok(rows)) => Step::Say(sentence::answer(&transcript.question, schema, plan, atoms, rows, probed)),
         Some(Err(reason)) => Step::Say(format!("CANNOT: the query for this did not run: {reason}")),
     }
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::schema::{Col, Column, Schema, TableId};
 use super::span::Unit;
 use super::sql::text_literal;
+use super::stem::root;
 
 /// How a column writes its dates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +86,37 @@ pub(super) fn is_natural(schema: &Schema, col: Col) -> bool {
         "of",
     ];
     let table = &schema.tables[col.table].words;
-    schema.column(col).words.iter().all(|word| PLAIN.contains(&word.as_str()) || table.contains(word))
+    let own = |word: &String| table.iter().any(|name| root(name) == root(word));
+    schema.column(col).words.iter().all(|word| PLAIN.contains(&word.as_str()) || own(word))
+}
+
+/// Whether a date is of its own kind, so that a bare `in June` never speaks of it.
+pub(super) fn is_special(column: &Column) -> bool {
+    const SPECIAL: [&str; 22] = [
+        "birth",
+        "birthday",
+        "birthdate",
+        "born",
+        "dob",
+        "death",
+        "died",
+        "renamed",
+        "updated",
+        "modified",
+        "changed",
+        "deleted",
+        "ended",
+        "end",
+        "expire",
+        "expired",
+        "expiry",
+        "due",
+        "closed",
+        "cancelled",
+        "last",
+        "next",
+    ];
+    column.words.iter().any(|word| SPECIAL.contains(&word.as_str()))
 }
 
 /// The condition that a column lies in a half-open range; `None` when the range can't be told in the column's format.

@@ -1,5 +1,8 @@
 //! The function words of a question: what asks, counts, compares, orders and joins. No word here belongs to a schema.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::plan::{Aggregate, Op};
 
 /// The part a word or phrase plays.
@@ -171,7 +174,7 @@ const PHRASES: &[(Role, &str)] = &[
     (
         Count,
         "how many, trend of, trend in, number of, numbers of, total number of, count, count of, total count of, counts of, the number \
-         of, count the number of, overall number of, amount of different, how many of, quantity of",
+         of, count the number of, overall number of, amount of different, how many of",
     ),
     (Agg(Aggregate::Average), "average, mean, avg, average of, mean of, on average, average number of"),
     (Agg(Aggregate::Sum), "total, sum, sum of, total of, combined, overall, total amount of, total sum of, how much"),
@@ -327,19 +330,24 @@ const PHRASES: &[(Role, &str)] = &[
     (Than, "than"),
 ];
 
+/// Phrases by their first word.
+static BY_FIRST: LazyLock<HashMap<&str, Vec<(Vec<&str>, Role)>>> = LazyLock::new(|| {
+    let mut index: HashMap<&str, Vec<(Vec<&str>, Role)>> = HashMap::new();
+    for (role, phrases) in PHRASES {
+        for phrase in phrases.split(", ") {
+            let words: Vec<&str> = phrase.split(' ').collect();
+            index.entry(words[0]).or_default().push((words, *role));
+        }
+    }
+    index
+});
+
 /// The longest phrase of function words that starts here: its role and how many words it takes.
 pub(super) fn role(words: &[&str]) -> Option<(Role, usize)> {
     let mut best: Option<(Role, usize)> = None;
-    for (role, phrases) in PHRASES {
-        for phrase in phrases.split(", ") {
-            let mut length = 0;
-            let all = phrase.split(' ').all(|part| {
-                length += 1;
-                words.get(length - 1).is_some_and(|word| *word == part)
-            });
-            if all && best.is_none_or(|(_, longest)| length > longest) {
-                best = Some((*role, length));
-            }
+    for (phrase, role) in BY_FIRST.get(words.first()?)? {
+        if words.starts_with(phrase) && best.is_none_or(|(_, longest)| phrase.len() > longest) {
+            best = Some((*role, phrase.len()));
         }
     }
     best

@@ -13,7 +13,14 @@ use super::transcript::Rows;
 const MOST_NAMED: usize = 10;
 
 /// The sentence for a result.
-pub(super) fn answer(question: &str, schema: &Schema, plan: &Plan, atoms: &[Atom], rows: &Rows) -> String {
+pub(super) fn answer(
+    question: &str,
+    schema: &Schema,
+    plan: &Plan,
+    atoms: &[Atom],
+    rows: &Rows,
+    probe: Option<&Rows>,
+) -> String {
     let range = ranges(atoms);
     let told = match rows.rows.as_slice() {
         [] => nothing(question, schema, plan),
@@ -28,6 +35,10 @@ pub(super) fn answer(question: &str, schema: &Schema, plan: &Plan, atoms: &[Atom
             format!("{}: {}", subject(question), parts.join(", "))
         }
         many => list(question, plan, many, rows.truncated.is_some()),
+    };
+    let told = match probe.map(|probe| tie(plan, rows, probe)) {
+        Some(Some(tied)) => format!("{}{tied}", told.trim_end_matches(['.', ' '])),
+        _ => told,
     };
     let mut told = told.trim_end_matches(['.', ' ']).to_owned();
     if !range.is_empty() {
@@ -51,6 +62,20 @@ fn leaves_out_unknown(schema: &Schema, cond: &Cond) -> Option<String> {
     let Cond::Compare(col, Op::Ne, _) = cond else { return None };
     let about = &schema.column(*col).about;
     about.storage.iter().any(|class| class == "null").then(|| about.name.clone())
+}
+
+/// What the probe tells of the first place: what it measures, and whether it is shared.
+fn tie(plan: &Plan, rows: &Rows, probe: &Rows) -> Option<String> {
+    let measure = |row: &Vec<Value>| row.last().cloned();
+    let [first, second] = probe.rows.as_slice() else { return None };
+    if measure(first) != measure(second) {
+        return None;
+    }
+    // Which of the two came first need not be the same in both queries.
+    let answered = rows.rows.first()?;
+    let other = if second.starts_with(answered) { first } else { second };
+    let name = other.iter().zip(&plan.outputs).map(|(cell, output)| value(cell, output)).collect::<Vec<_>>().join(", ");
+    Some(format!("; this is a tie, e.g. with {name}"))
 }
 
 /// The days that relative phrases were taken for.
@@ -131,6 +156,9 @@ fn counted(question: &str, shown: &str) -> Option<String> {
     let words: Vec<&str> = rest.split_whitespace().collect();
     if let Some(place) = words.iter().position(|word| ["do", "does", "did"].contains(&word.to_lowercase().as_str())) {
         let (object, verb, rest) = (words[..place].join(" "), words[place].to_lowercase(), &words[place + 1..]);
+        if rest.first().is_some_and(|word| ["not", "never"].contains(&word.to_lowercase().as_str())) {
+            return Some(format!("{number} {}", words.join(" ")));
+        }
         let (last, who) = rest.split_last()?;
         let number = if shown == "0" { "no" } else { shown };
         let object = if shown == "1" { one(&object) } else { object };

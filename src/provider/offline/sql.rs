@@ -3,6 +3,7 @@
 use super::dates;
 use super::plan::{Cond, Group, Literal, Op, OrderKey, Output, Plan, Related, Step};
 use super::schema::{Col, Schema, TableId};
+use super::span::Unit;
 
 /// A text as a SQL literal.
 pub(super) fn text_literal(text: &str) -> String {
@@ -45,12 +46,16 @@ pub(super) fn write(schema: &Schema, plan: &Plan) -> Option<String> {
     if !conds.is_empty() {
         sql = format!("{sql} WHERE {}", conds.join(" AND "));
     }
+    // A bucket's expression is long: it is named by its place among the outputs.
+    let place = |col: Col, unit: Unit| {
+        plan.outputs.iter().position(|output| *output == Output::Bucket(col, unit)).map(|place| (place + 1).to_string())
+    };
     let mut groups = Vec::new();
     for group in &plan.groups {
         groups.push(match group {
             Group::Column(col) => writer.name(*col)?,
             Group::Row(table) => writer.name(schema.identity(*table).or_else(|| schema.display(*table))?)?,
-            Group::Bucket(col, unit) => dates::bucket(&writer.name(*col)?, dates::format(schema.column(*col))?, *unit)?,
+            Group::Bucket(col, unit) => place(*col, *unit)?,
         });
     }
     if !groups.is_empty() {
@@ -66,9 +71,7 @@ pub(super) fn write(schema: &Schema, plan: &Plan) -> Option<String> {
             OrderKey::Count => "COUNT(*)".to_owned(),
             OrderKey::Shown => "1".to_owned(),
             OrderKey::Aggregate(aggregate, col) => format!("{}({})", aggregate.sql(), writer.name(*col)?),
-            OrderKey::Bucket(col, unit) => {
-                dates::bucket(&writer.name(*col)?, dates::format(schema.column(*col))?, *unit)?
-            }
+            OrderKey::Bucket(col, unit) => place(*col, *unit)?,
         };
         orders.push(format!("{key}{}", if *descending { " DESC" } else { "" }));
     }

@@ -162,6 +162,11 @@ impl Reader<'_> {
         if let [only] = natural.as_slice() {
             return Ok(Some(*only));
         }
+        if let ([only], []) = (dated.as_slice(), natural.as_slice()) {
+            if !dates::is_special(self.schema.column(*only)) {
+                return Ok(Some(*only));
+            }
+        }
         let labels: Vec<String> = dated.iter().map(|&col| self.schema.label(col)).collect();
         match dated.iter().zip(&labels).find(|(_, label)| self.chosen.contains(label)) {
             Some((col, _)) => Ok(Some(*col)),
