@@ -150,10 +150,10 @@ fn named_tables(schema: &Schema, tokens: &[Token]) -> Vec<TableId> {
     for at in 0..tokens.len() {
         let Some((_, links)) = link::longest(schema, tokens, at) else { continue };
         for link in links {
-            if let link::Target::Table(table, _) = link.target {
-                if !named.contains(&table) {
-                    named.push(table);
-                }
+            if let link::Target::Table(table, _) = link.target
+                && !named.contains(&table)
+            {
+                named.push(table);
             }
         }
     }

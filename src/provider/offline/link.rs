@@ -107,10 +107,10 @@ fn links(schema: &Schema, phrase: &[Token]) -> Vec<Link> {
         .filter(|token| token.lower != "of" && token.lower != "the")
         .map(|token| token.key.clone())
         .collect();
-    if let [only] = phrase {
-        if only.raw.contains('_') {
-            keys = name_words(&only.raw);
-        }
+    if let [only] = phrase
+        && only.raw.contains('_')
+    {
+        keys = name_words(&only.raw);
     }
     let mut found = Vec::new();
     if keys.is_empty() {
@@ -157,10 +157,10 @@ fn table_fit(keys: &[String], name: &[String]) -> Option<u8> {
     if keys.len() == name.len() && same_meaning(keys, name) {
         return Some(SYNONYM);
     }
-    if let ([key], [word]) = (keys, name) {
-        if root(key) == root(word) {
-            return Some(ROOT);
-        }
+    if let ([key], [word]) = (keys, name)
+        && root(key) == root(word)
+    {
+        return Some(ROOT);
     }
     // `teach` is what a `teacher` does; `high school` is where a `highschooler` goes.
     let (joined, whole) = (keys.concat(), name.concat());
@@ -172,10 +172,11 @@ fn table_fit(keys: &[String], name: &[String]) -> Option<u8> {
     if prefixed {
         return Some(OWN);
     }
-    if let ([key], [.., last]) = (keys, name) {
-        if name.len() > 1 && root(key) == root(last) {
-            return Some(PART);
-        }
+    if let ([key], [.., last]) = (keys, name)
+        && name.len() > 1
+        && root(key) == root(last)
+    {
+        return Some(PART);
     }
     (keys.len() < name.len() && name.ends_with(keys)).then_some(PART)
 }

@@ -324,12 +324,11 @@ impl Column {
 
     /// Whether it holds text, by what was seen, else by what was declared.
     pub(super) fn is_text(&self) -> bool {
-        match self.about.storage.iter().find(|class| *class != "null") {
-            Some(class) => class == "text",
-            None => {
-                let declared = self.about.declared.to_uppercase();
-                ["CHAR", "TEXT", "CLOB"].iter().any(|part| declared.contains(part))
-            }
+        if let Some(class) = self.about.storage.iter().find(|class| *class != "null") {
+            class == "text"
+        } else {
+            let declared = self.about.declared.to_uppercase();
+            ["CHAR", "TEXT", "CLOB"].iter().any(|part| declared.contains(part))
         }
     }
 
@@ -341,12 +340,11 @@ impl Column {
 
     /// Whether it holds numbers.
     pub(super) fn is_number(&self) -> bool {
-        match self.about.storage.iter().find(|class| *class != "null") {
-            Some(class) => class == "integer" || class == "real",
-            None => {
-                let declared = self.about.declared.to_uppercase();
-                ["INT", "REAL", "FLOA", "DOUB", "NUM", "DEC"].iter().any(|part| declared.contains(part))
-            }
+        if let Some(class) = self.about.storage.iter().find(|class| *class != "null") {
+            class == "integer" || class == "real"
+        } else {
+            let declared = self.about.declared.to_uppercase();
+            ["INT", "REAL", "FLOA", "DOUB", "NUM", "DEC"].iter().any(|part| declared.contains(part))
         }
     }
 }
@@ -362,7 +360,7 @@ pub(super) fn name_words(name: &str) -> Vec<String> {
     let mut current = String::new();
     let mut before: Option<char> = None;
     for c in name.chars() {
-        let lower_before = before.is_some_and(|b| b.is_lowercase());
+        let lower_before = before.is_some_and(char::is_lowercase);
         if !c.is_alphanumeric() || (c.is_uppercase() && lower_before) {
             words.push(std::mem::take(&mut current));
         }

@@ -111,10 +111,10 @@ fn single(question: &str, schema: &Schema, plan: &Plan, cell: &Value) -> String 
         };
     }
     let shown = value(cell, output);
-    if matches!(output, Output::Rows | Output::Different(_)) {
-        if let Some(told) = counted(question, &shown) {
-            return told;
-        }
+    if matches!(output, Output::Rows | Output::Different(_))
+        && let Some(told) = counted(question, &shown)
+    {
+        return told;
     }
     let subject = subject(question);
     let plural = ["how many ", "how much "].iter().any(|start| subject.to_lowercase().starts_with(start));

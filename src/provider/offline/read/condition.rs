@@ -120,19 +120,18 @@ impl Reader<'_> {
             self.at += 1;
             return self.aggregated(scope, col, op, aggregate);
         }
-        if let Some(What::Time(period)) = self.peek().map(|atom| &atom.what) {
-            if let (Some(from), Some(until), true) =
+        if let Some(What::Time(period)) = self.peek().map(|atom| &atom.what)
+            && let (Some(from), Some(until), true) =
                 (period.from, period.until, dates::format(self.schema.column(col)).is_some())
-            {
-                self.at += 1;
-                return match op {
-                    Op::Gt => Ok(Cond::During(col, Some(until), None)),
-                    Op::Ge => Ok(Cond::During(col, Some(from), None)),
-                    Op::Lt => Ok(Cond::During(col, None, Some(from))),
-                    Op::Le => Ok(Cond::During(col, None, Some(until))),
-                    Op::Eq | Op::Ne => Err(self.trouble()),
-                };
-            }
+        {
+            self.at += 1;
+            return match op {
+                Op::Gt => Ok(Cond::During(col, Some(until), None)),
+                Op::Ge => Ok(Cond::During(col, Some(from), None)),
+                Op::Lt => Ok(Cond::During(col, None, Some(from))),
+                Op::Le => Ok(Cond::During(col, None, Some(until))),
+                Op::Eq | Op::Ne => Err(self.trouble()),
+            };
         }
         match self.values_of(col)? {
             Some(Cond::Compare(col, Op::Eq, literal)) if matches!(op, Op::Eq | Op::Ne) => {
@@ -158,11 +157,11 @@ impl Reader<'_> {
         self.skip(&[Role::Determiner, Role::Of]);
         let mut of = col;
         let mut conds = Vec::new();
-        if let Some(atom) = self.peek() {
-            if let Some(named) = self.column_in(atom, col.table)?.filter(|_| self.fit_in(atom, col.table) >= 5) {
-                of = named;
-                self.at += 1;
-            }
+        if let Some(atom) = self.peek()
+            && let Some(named) = self.column_in(atom, col.table)?.filter(|_| self.fit_in(atom, col.table) >= 5)
+        {
+            of = named;
+            self.at += 1;
         }
         let link = self.at;
         if self.skip(&[Role::Of, Role::Preposition]) {
@@ -466,11 +465,10 @@ impl Reader<'_> {
         let quantity = self.column_in(atom, scope.table)?.filter(|&col| !self.schema.is_key(col));
         if let (Some(col), false) =
             (quantity, atom.table().is_some_and(|(table, _, fit)| table != scope.table && fit >= 7))
+            && self.schema.column(col).is_number()
         {
-            if self.schema.column(col).is_number() {
-                self.at += 1;
-                return self.add(scope, col.table, Cond::Compare(col, op, Literal::Number(shown(value))), words);
-            }
+            self.at += 1;
+            return self.add(scope, col.table, Cond::Compare(col, op, Literal::Number(shown(value))), words);
         }
         if atom.role() == Some(Role::Times) {
             self.at += 1;

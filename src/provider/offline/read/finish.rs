@@ -63,7 +63,7 @@ impl Reader<'_> {
                 }
             }
             Item::Different { atom, owner } => {
-                plan.outputs.push(Output::Different(self.attribute_column(plan.root, *atom, *owner)?))
+                plan.outputs.push(Output::Different(self.attribute_column(plan.root, *atom, *owner)?));
             }
             Item::Entity(table) => plan.outputs.push(Output::Column(self.shown(*table)?)),
             Item::Column(col) => plan.outputs.push(Output::Column(*col)),
@@ -166,18 +166,14 @@ impl Reader<'_> {
         }
         let mut any = false;
         for cond in &mut plan.conds {
-            if let Cond::Not(inner) = cond {
-                if matches!(inner.as_ref(), Cond::Related(_)) {
-                    let same = Step { key: Key { from: col, to: col }, forward: true };
-                    let positive = std::mem::replace(inner.as_mut(), Cond::Any(Vec::new()));
-                    **inner = Cond::Related(Related {
-                        table: col.table,
-                        path: vec![same],
-                        conds: vec![positive],
-                        count: None,
-                    });
-                    any = true;
-                }
+            if let Cond::Not(inner) = cond
+                && matches!(inner.as_ref(), Cond::Related(_))
+            {
+                let same = Step { key: Key { from: col, to: col }, forward: true };
+                let positive = std::mem::replace(inner.as_mut(), Cond::Any(Vec::new()));
+                **inner =
+                    Cond::Related(Related { table: col.table, path: vec![same], conds: vec![positive], count: None });
+                any = true;
             }
         }
         plan.distinct |= any;
@@ -211,7 +207,7 @@ impl Reader<'_> {
         for output in &plan.outputs {
             match output {
                 Output::Aggregate(_, col) | Output::Different(col) if table.is_none_or(|known| known == col.table) => {
-                    table = Some(col.table)
+                    table = Some(col.table);
                 }
                 _ => return Ok(()),
             }

@@ -298,14 +298,15 @@ impl Reader<'_> {
         // `how many upgrades`: what happened, by its name in the data.
         if let Some(atom) = self.peek().filter(|atom| atom.table().is_none() && atom.columns().next().is_none()) {
             let places: Vec<Col> = atom.values().map(|(col, _)| col).collect();
-            if atom.raw.ends_with('s') && !atom.raw.starts_with(char::is_uppercase) {
-                if let Some(col) = self.one_of(&atom.raw, &places)? {
-                    let mut scope = Scope::new(col.table, false);
-                    self.literal(&mut scope, self.at, false, Some(col))?;
-                    self.at += 1;
-                    head.items.push(Item::Count(scope));
-                    return Ok(());
-                }
+            if atom.raw.ends_with('s')
+                && !atom.raw.starts_with(char::is_uppercase)
+                && let Some(col) = self.one_of(&atom.raw, &places)?
+            {
+                let mut scope = Scope::new(col.table, false);
+                self.literal(&mut scope, self.at, false, Some(col))?;
+                self.at += 1;
+                head.items.push(Item::Count(scope));
+                return Ok(());
             }
         }
         // `how many does it have`

@@ -242,51 +242,50 @@ impl Reader<'_> {
             return Ok(());
         }
         // `the stadium's name is …`: the owner before its column.
-        if let Some((owner, _, _)) = table {
-            if let Some(at) = self.owned_column(here, owner) {
-                if let Some(col) = self.column_in(&self.atoms[at], owner)? {
-                    self.at = at + 1;
-                    if self.condition(scope, col, negated, &atom.raw)? {
-                        return Ok(());
-                    }
-                    self.at = here;
-                }
+        if let Some((owner, _, _)) = table
+            && let Some(at) = self.owned_column(here, owner)
+            && let Some(col) = self.column_in(&self.atoms[at], owner)?
+        {
+            self.at = at + 1;
+            if self.condition(scope, col, negated, &atom.raw)? {
+                return Ok(());
             }
+            self.at = here;
         }
-        if column_fit > 0 {
-            if let Some(col) = self.column_near(atom, scope.table)? {
-                let related = scope.conds.last().and_then(|cond| match cond {
-                    Cond::Related(last) if col.table != scope.table => Some(last.table),
-                    _ => None,
-                });
-                let col = match related {
-                    Some(table) => self.column_in(atom, table)?.unwrap_or(col),
-                    None => col,
-                };
-                if dates::format(self.schema.column(col)).is_some() {
-                    self.date = Some(col);
-                }
-                self.at += 1;
-                if self.condition(scope, col, negated, &atom.raw)? {
-                    return Ok(());
-                }
-                if self.by_each(col) {
-                    scope.groups.push(Group::Column(col));
-                    return Ok(());
-                }
-                // `whose number of products is the largest`
-                self.skip(&[Role::Be, Role::Determiner]);
-                if matches!(self.role(), Some(Role::Superlative(..))) && self.rank_on(scope, col)? {
-                    return Ok(());
-                }
-                self.at = here;
-                if col.table == scope.table && table_fit < column_fit && self.known(scope, col, negated) {
-                    return Ok(());
-                }
+        if column_fit > 0
+            && let Some(col) = self.column_near(atom, scope.table)?
+        {
+            let related = scope.conds.last().and_then(|cond| match cond {
+                Cond::Related(last) if col.table != scope.table => Some(last.table),
+                _ => None,
+            });
+            let col = match related {
+                Some(table) => self.column_in(atom, table)?.unwrap_or(col),
+                None => col,
+            };
+            if dates::format(self.schema.column(col)).is_some() {
+                self.date = Some(col);
+            }
+            self.at += 1;
+            if self.condition(scope, col, negated, &atom.raw)? {
+                return Ok(());
+            }
+            if self.by_each(col) {
+                scope.groups.push(Group::Column(col));
+                return Ok(());
+            }
+            // `whose number of products is the largest`
+            self.skip(&[Role::Be, Role::Determiner]);
+            if matches!(self.role(), Some(Role::Superlative(..))) && self.rank_on(scope, col)? {
+                return Ok(());
+            }
+            self.at = here;
+            if col.table == scope.table && table_fit < column_fit && self.known(scope, col, negated) {
+                return Ok(());
             }
         }
         if value_fit >= table_fit.max(column_fit) && value_fit > 0 {
-            let next_table = self.ahead(1).and_then(|next| next.table()).map(|(table, _, _)| table);
+            let next_table = self.ahead(1).and_then(super::super::atoms::Atom::table).map(|(table, _, _)| table);
             if next_table.is_some_and(|table| table != scope.table && atom.values().any(|(col, _)| col.table == table))
             {
                 return self.relation(scope, negated, None);
@@ -522,17 +521,17 @@ impl Reader<'_> {
         let Some(atom) = self.peek() else { return Ok(None) };
         let column = self.column_in(atom, table)?;
         let fit = self.fit_in(atom, table);
-        if let Some((other, _, table_fit)) = atom.table() {
-            if column.is_none() || table_fit > fit {
-                if let Some(at) = self.owned_column(self.at, other) {
-                    let col = self.column_in(&self.atoms[at], other)?;
-                    self.at = at + 1;
-                    return Ok(col.map(Group::Column));
-                }
-                self.at += 1;
-                scope.each = true;
-                return Ok(Some(Group::Row(other)));
+        if let Some((other, _, table_fit)) = atom.table()
+            && (column.is_none() || table_fit > fit)
+        {
+            if let Some(at) = self.owned_column(self.at, other) {
+                let col = self.column_in(&self.atoms[at], other)?;
+                self.at = at + 1;
+                return Ok(col.map(Group::Column));
             }
+            self.at += 1;
+            scope.each = true;
+            return Ok(Some(Group::Row(other)));
         }
         if let Some(col) = column {
             self.at += 1;

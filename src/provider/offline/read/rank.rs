@@ -61,10 +61,10 @@ impl Reader<'_> {
                 scope.rank = Some(Rank { by: RankBy::Column(col), end, limit });
                 return Ok(());
             }
-            if let Some(end_of_noun) = self.noun_ahead() {
-                if table_fit >= 5 {
-                    return self.ranked_relation(scope, end_of_noun, end, limit);
-                }
+            if let Some(end_of_noun) = self.noun_ahead()
+                && table_fit >= 5
+            {
+                return self.ranked_relation(scope, end_of_noun, end, limit);
             }
             if let Some(col) = self.column_near(atom, scope.table)? {
                 self.at += 1;

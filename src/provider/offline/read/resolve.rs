@@ -105,11 +105,11 @@ impl Reader<'_> {
             return Ok(());
         }
         // The same rows that were spoken of just before, not any others.
-        if let Some(Cond::Related(last)) = scope.conds.last_mut() {
-            if last.table == table {
-                last.conds.push(cond);
-                return Ok(());
-            }
+        if let Some(Cond::Related(last)) = scope.conds.last_mut()
+            && last.table == table
+        {
+            last.conds.push(cond);
+            return Ok(());
         }
         let path = self.way(scope.table, table, None, words)?;
         scope.conds.push(Cond::Related(Related { table, path, conds: vec![cond], count: None }));
@@ -162,10 +162,10 @@ impl Reader<'_> {
         if let [only] = natural.as_slice() {
             return Ok(Some(*only));
         }
-        if let ([only], []) = (dated.as_slice(), natural.as_slice()) {
-            if !dates::is_special(self.schema.column(*only)) {
-                return Ok(Some(*only));
-            }
+        if let ([only], []) = (dated.as_slice(), natural.as_slice())
+            && !dates::is_special(self.schema.column(*only))
+        {
+            return Ok(Some(*only));
         }
         let labels: Vec<String> = dated.iter().map(|&col| self.schema.label(col)).collect();
         match dated.iter().zip(&labels).find(|(_, label)| self.chosen.contains(label)) {

@@ -110,10 +110,12 @@ impl Reader<'_> {
             |table: TableId| attributes.iter().map(|&at| self.fit_in(&self.atoms[at], table)).min().unwrap_or(0);
         let mut named: Vec<(TableId, u8)> = Vec::new();
         for atom in self.atoms {
-            if let Some((table, _, fit)) = atom.table() {
-                if fit >= 5 && worst(table) > 0 && named.iter().all(|(known, _)| *known != table) {
-                    named.push((table, worst(table)));
-                }
+            if let Some((table, _, fit)) = atom.table()
+                && fit >= 5
+                && worst(table) > 0
+                && named.iter().all(|(known, _)| *known != table)
+            {
+                named.push((table, worst(table)));
             }
         }
         if named.is_empty() {
