@@ -13,7 +13,7 @@ use super::sentence;
 use super::sql;
 use super::transcript::Transcript;
 use super::trouble::Trouble;
-use super::words::{Token, tokens};
+use super::words::{Kind, Token, tokens};
 
 /// The next step.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,6 +53,9 @@ fn decide(transcript: &Transcript) -> Step {
     let schema = Schema::of(&transcript.listed, &transcript.described);
     if schema.tables.is_empty() {
         return Step::Say("CANNOT: the database shows no tables.".to_owned());
+    }
+    if about_tables(&tokens) {
+        return Step::Say(tables(&schema));
     }
     let named = named_tables(&schema, &tokens);
     if transcript.asked.is_empty() {
@@ -104,6 +107,20 @@ fn decide(transcript: &Transcript) -> Step {
         return describe(&schema, &bare);
     }
     answer(transcript, &schema, &plan, &atoms)
+}
+
+/// Whether the question is what there is to ask about.
+fn about_tables(tokens: &[Token]) -> bool {
+    let small = [
+        "what", "which", "list", "show", "me", "all", "the", "are", "there", "in", "this", "database", "do", "you",
+        "have", "of", "names",
+    ];
+    let mut words = tokens.iter().filter(|token| matches!(token.kind, Kind::Word));
+    let mut asked = false;
+    words.all(|token| {
+        asked |= token.key == "table";
+        token.key == "table" || small.contains(&token.lower.as_str())
+    }) && asked
 }
 
 /// Pages of the list of tables, while there are more to turn.

@@ -193,7 +193,7 @@ const PHRASES: &[(Role, &str)] = &[
     (Do, "do, does, did"),
     (
         Light,
-        "belong, belongs, belonging, belonged, come, comes, came, use, uses, used, using, live, lives, living, \
+        "place, places, placed, submit, submitted, belong, belongs, belonging, belonged, come, comes, came, use, uses, used, using, live, lives, living, \
          lived, occur, occurs, occurred, occurring, happen, happens, happened, took place, take place, exist, \
          exists, contain, located, recorded, registered, listed, found, get, gets, got, receive, received, \
          receives, work, works, working, worked, hold, holds, held, take, takes, taken, took, made, make, makes, \
@@ -204,7 +204,7 @@ const PHRASES: &[(Role, &str)] = &[
          entered, in total, win, won, wins, made by, done by, create, creates, created, spoken, speak, speaks, shows, showed, showing, \
          supports, support, enrolled, served, serve, serves, employed, employ, employs, born",
     ),
-    (Not, "not, never, n't, dont, don't, isn't, doesn't, didn't, aren't, haven't, hasn't, other than"),
+    (Not, "not, never, neither, nor, n't, dont, don't, isn't, doesn't, didn't, aren't, haven't, hasn't, other than"),
     (Without, "no, without, without any, no any, lack, lacks, lacking, missing, except for, zero, excluding, except"),
     (And, "and, as well as, along with, together with, and also, but, plus, and the corresponding"),
     (Or, "or"),
@@ -216,7 +216,7 @@ const PHRASES: &[(Role, &str)] = &[
     (Relative, "that, whose, such that"),
     (
         OrderBy,
-        "ordered by, sorted by, order by, sort by, in order of, in the order of, ordered, sorted, ranked by, \
+        "ordered by, sorted by, order by, sort by, in order of, in the order of, sorted, ranked by, \
          arranged by, listed by, and sort by, order the result by, order the results by, sort the results by, sort \
          the result by, ordered in, sorted in, ranked",
     ),
@@ -239,7 +239,7 @@ const PHRASES: &[(Role, &str)] = &[
     ),
     (
         Alphabetical,
-        "alphabetically, in alphabetical order, in alphabetical order of, alphabetical order, in lexicographical \
+        "alphabetically, ordered alphabetically, in alphabetical order, in alphabetical order of, alphabetical order, in lexicographical \
          order, in alphabetic order, alphabetic order, lexicographically, in ascending alphabetical order, \
          ascending alphabetical order, in ascending alphabetical order of, in alphabetical order by, in ascending \
          alphabetical order by, alphabetical",

@@ -338,6 +338,12 @@ impl Column {
         texts.peek().is_some() && texts.all(|text| text.trim().parse::<f64>().is_ok())
     }
 
+    /// Whether it holds texts and not one of those seen is a number.
+    pub(super) fn is_wordy(&self) -> bool {
+        let mut texts = self.about.samples.iter().filter_map(Value::as_str).peekable();
+        self.is_text() && texts.peek().is_some() && texts.all(|text| text.trim().parse::<f64>().is_err())
+    }
+
     /// Whether it holds numbers.
     pub(super) fn is_number(&self) -> bool {
         if let Some(class) = self.about.storage.iter().find(|class| *class != "null") {

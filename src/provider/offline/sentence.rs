@@ -25,7 +25,7 @@ pub(super) fn answer(
     let told = match rows.rows.as_slice() {
         [] => nothing(question, schema, plan),
         [row] if row.len() == 1 => single(question, schema, plan, &row[0]),
-        [row] => {
+        [row] if plan.groups.is_empty() || plan.limit.is_some() => {
             let parts: Vec<String> = row
                 .iter()
                 .zip(&plan.outputs)
@@ -273,7 +273,6 @@ fn subject(question: &str) -> String {
         "return ",
         "give ",
         "tell me ",
-        "count ",
         "get ",
     ] {
         if lower.starts_with(opening) && text.is_char_boundary(opening.len()) {

@@ -15,7 +15,7 @@ pub(super) fn write(schema: &Schema, plan: &Plan) -> Option<String> {
     if let Some(short) = distinct_owners(schema, plan) {
         return Some(short);
     }
-    let mut writer = Writer { schema, instances: Vec::new(), next: 0, alone: !needs_names(plan) };
+    let mut writer = Writer::new(schema, !needs_names(plan));
     let root = writer.instance(plan.root);
     let mut from = writer.table(root);
     let mut joins = Vec::new();
@@ -30,6 +30,9 @@ pub(super) fn write(schema: &Schema, plan: &Plan) -> Option<String> {
     }
     for (instance, on) in joins {
         from = format!("{from} JOIN {} ON {on}", writer.table(instance));
+    }
+    if let Some(joined) = plan.joined.as_ref().filter(|_| plan.counts_joined) {
+        writer.count = writer.counted(&joined.path, writer.find(joined.table)?)?;
     }
     let mut conds = Vec::new();
     for cond in &plan.conds {
@@ -68,7 +71,7 @@ pub(super) fn write(schema: &Schema, plan: &Plan) -> Option<String> {
     for (key, descending) in &plan.orders {
         let key = match key {
             OrderKey::Column(col) => writer.name(*col)?,
-            OrderKey::Count => "COUNT(*)".to_owned(),
+            OrderKey::Count => writer.count.clone(),
             OrderKey::Shown => "1".to_owned(),
             OrderKey::Aggregate(aggregate, col) => format!("{}({})", aggregate.sql(), writer.name(*col)?),
             OrderKey::Bucket(col, unit) => place(*col, *unit)?,
@@ -95,7 +98,7 @@ fn distinct_owners(schema: &Schema, plan: &Plan) -> Option<String> {
     if step.forward || !plan.groups.is_empty() || plan.joined.is_some() || plan.limit.is_some() {
         return None;
     }
-    let mut writer = Writer { schema, instances: Vec::new(), next: 0, alone: !conds.iter().any(related) };
+    let mut writer = Writer::new(schema, !conds.iter().any(related));
     let root = writer.instance(*table);
     let conds = conds.iter().map(|cond| writer.cond(cond, root)).collect::<Option<Vec<_>>>()?;
     let mut sql = format!("SELECT COUNT(DISTINCT {}) FROM {}", writer.name(step.near_of(*table))?, writer.table(root));
@@ -152,9 +155,15 @@ struct Writer<'a> {
     next: usize,
     /// Only one table: no aliases.
     alone: bool,
+    /// How rows are counted.
+    count: String,
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
+    fn new(schema: &'a Schema, alone: bool) -> Self {
+        Self { schema, instances: Vec::new(), next: 0, alone, count: "COUNT(*)".to_owned() }
+    }
+
     fn instance(&mut self, table: TableId) -> (TableId, usize) {
         self.next += 1;
         self.instances.push((table, self.next));
@@ -196,12 +205,21 @@ impl Writer<'_> {
             Output::Column(col) => self.name(*col)?,
             Output::Aggregate(aggregate, col) => format!("{}({})", aggregate.sql(), self.name(*col)?),
             Output::Different(col) => format!("COUNT(DISTINCT {})", self.name(*col)?),
-            Output::Rows => "COUNT(*)".to_owned(),
+            Output::Rows => self.count.clone(),
             Output::All => "*".to_owned(),
             Output::Bucket(col, unit) => {
                 dates::bucket(&self.name(*col)?, dates::format(self.schema.column(*col))?, *unit)?
             }
         })
+    }
+
+    /// Counts rows, and over a table of links things: each once, however often it is linked.
+    fn counted(&self, path: &[Step], end: (TableId, usize)) -> Option<String> {
+        let linked = path.len() > 1 && path.last().is_some_and(|step| step.forward);
+        match self.schema.identity(end.0).filter(|_| linked) {
+            Some(identity) => Some(format!("COUNT(DISTINCT {})", self.name_in(identity, end)?)),
+            None => Some("COUNT(*)".to_owned()),
+        }
     }
 
     fn cond(&mut self, cond: &Cond, here: (TableId, usize)) -> Option<String> {
@@ -274,9 +292,10 @@ impl Writer<'_> {
         }
         self.instances.truncate(depth);
         let conds = conds.join(" AND ");
+        let counted = self.counted(&related.path, end)?;
         Some(match related.count {
             None => format!("EXISTS (SELECT 1 FROM {from} WHERE {conds})"),
-            Some((op, count)) => format!("(SELECT COUNT(*) FROM {from} WHERE {conds}) {} {count}", op.sql()),
+            Some((op, count)) => format!("(SELECT {counted} FROM {from} WHERE {conds}) {} {count}", op.sql()),
         })
     }
 }

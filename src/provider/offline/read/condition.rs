@@ -65,6 +65,15 @@ impl Reader<'_> {
                 if *hint != Hint::None && !self.schema.column(col).words.contains(&"age".to_owned()) {
                     return Ok(None);
                 }
+                let column = self.schema.column(col);
+                let number = self.ahead(1).and_then(number_of).is_some();
+                let dated = dates::format(column).is_some_and(|format| format != dates::Format::Year);
+                if self.times_follow() || (number && dated) {
+                    return Ok(None);
+                }
+                if number && !matches!(op, Op::Eq | Op::Ne) && column.is_wordy() {
+                    return Err(Trouble::Decline(format!("{} holds no numbers to compare.", self.schema.label(col))));
+                }
                 self.at += 1;
                 self.operand(scope, col, *op).map(Some)
             }
@@ -194,7 +203,11 @@ impl Reader<'_> {
                 What::Unknown if conds.is_empty() => return Err(self.trouble()),
                 What::Name(_) if atom.values().any(|(place, _)| place == col) => Literal::Text(self.spelled(atom, col)),
                 What::Name(_)
-                    if atom.values().next().is_some() && atom.table().is_none() && atom.columns().next().is_none() =>
+                    if dates::format(self.schema.column(col)).is_none()
+                        && !self.schema.is_key(col)
+                        && atom.values().next().is_some()
+                        && atom.table().is_none()
+                        && atom.columns().next().is_none() =>
                 {
                     Literal::Text(self.spelled(atom, col))
                 }
@@ -327,6 +340,16 @@ impl Reader<'_> {
             )));
         };
         self.date = Some(col);
+        // `churned and reactivated in 2026`: one of them in 2026, or both?
+        let undated = |cond: &Cond| match cond {
+            Cond::Related(related) => {
+                related.table == col.table && !related.conds.iter().any(|cond| matches!(cond, Cond::During(..)))
+            }
+            _ => false,
+        };
+        if col.table != scope.table && scope.conds.iter().filter(|cond| undated(cond)).count() > 1 {
+            return Err(Trouble::Stuck(words.to_owned()));
+        }
         self.add(scope, col.table, Cond::During(col, period.from, period.until), words)
     }
 

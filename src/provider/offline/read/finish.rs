@@ -1,6 +1,7 @@
 //! From what was read to a plan that can be written: outputs, joins, groups, order.
 
 use super::{Item, RankBy, Read, Reader, Scope};
+use crate::provider::offline::dates;
 use crate::provider::offline::lexicon::End;
 use crate::provider::offline::path;
 use crate::provider::offline::plan::{Aggregate, Cond, Group, OrderKey, Output, Plan, Related, Step};
@@ -69,6 +70,21 @@ impl Reader<'_> {
             Item::Column(col) => plan.outputs.push(Output::Column(*col)),
             Item::Everything => plan.outputs.push(Output::All),
             Item::Rows => plan.outputs.push(Output::Rows),
+            Item::Bucket(unit) => {
+                let columns = dates::columns(self.schema, plan.root);
+                let used = plan.conds.iter().find_map(|cond| match cond {
+                    Cond::During(col, ..) => Some(*col),
+                    _ => None,
+                });
+                let col = match used {
+                    Some(col) => Some(col),
+                    None => self.date_column(plan.root, &self.schema.tables[plan.root].name)?,
+                };
+                let Some(col) = col.filter(|col| columns.contains(col)) else {
+                    return Err(Trouble::Stuck(self.schema.tables[plan.root].name.clone()));
+                };
+                plan.outputs.push(Output::Bucket(col, *unit));
+            }
             Item::Count(counted) => {
                 plan.outputs.push(Output::Rows);
                 let conds = self.ranked_conds(counted, &self.schema.tables[counted.table].name)?;
@@ -167,7 +183,7 @@ impl Reader<'_> {
         let mut any = false;
         for cond in &mut plan.conds {
             if let Cond::Not(inner) = cond
-                && matches!(inner.as_ref(), Cond::Related(_))
+                && matches!(inner.as_ref(), Cond::Related(related) if related.table != col.table)
             {
                 let same = Step { key: Key { from: col, to: col }, forward: true };
                 let positive = std::mem::replace(inner.as_mut(), Cond::Any(Vec::new()));
@@ -185,6 +201,7 @@ impl Reader<'_> {
         for output in &plan.outputs {
             match output {
                 Output::Column(col) if col.table == plan.root && !self.is_row(*col) => groups.push(Group::Column(*col)),
+                Output::Bucket(col, unit) => groups.push(Group::Bucket(*col, *unit)),
                 Output::Rows => {}
                 _ => return Err(Trouble::Stuck(self.schema.tables[plan.root].name.clone())),
             }
@@ -283,7 +300,7 @@ impl Reader<'_> {
                     }
                     plan.outputs.insert(0, Output::Column(self.shown(table)?));
                 }
-                Group::Bucket(col, unit) => {
+                Group::Bucket(col, unit) if !plan.outputs.contains(&Output::Bucket(col, unit)) => {
                     plan.outputs.insert(0, Output::Bucket(col, unit));
                     if plan.orders.is_empty() {
                         plan.orders.push((OrderKey::Bucket(col, unit), false));
@@ -381,11 +398,14 @@ impl Reader<'_> {
         if let Some(table) = shown.iter().find(|table| path::several(self.schema, plan.root, **table)) {
             return Err(Trouble::Stuck(self.schema.tables[*table].name.clone()));
         }
+        let mut merged = false;
         while let Some(place) = plan.conds.iter().position(|cond| {
             matches!(cond, Cond::Related(related) if shown.contains(&related.table) || grouped.contains(&related.table) || plan.joined.as_ref().is_some_and(|joined| joined.table == related.table))
         }) {
             let Cond::Related(related) = plan.conds.remove(place) else { break };
-            if related.count.is_some() {
+            // Counted rows are not silently narrowed to those of a condition, nor two conditions' rows taken for one.
+            let counted = plan.counts_joined && !related.conds.is_empty();
+            if related.count.is_some() || counted || std::mem::replace(&mut merged, true) {
                 return Err(Trouble::Stuck(self.schema.tables[related.table].name.clone()));
             }
             match &mut plan.joined {

@@ -5,6 +5,7 @@ use crate::provider::offline::atoms::{Atom, What};
 use crate::provider::offline::lexicon::{End, Hint, Role};
 use crate::provider::offline::plan::{Aggregate, Plan};
 use crate::provider::offline::schema::{Col, name_words};
+use crate::provider::offline::span::Unit;
 
 /// What the head has given so far.
 #[derive(Default)]
@@ -261,6 +262,12 @@ impl Reader<'_> {
                 self.attribute(head, Vec::new())?;
                 Ok(true)
             }
+            What::Unknown if head.items.is_empty() && Unit::named(&atom.raw.to_lowercase()).is_some() => {
+                // `which month had the most orders`
+                head.items.extend(Unit::named(&atom.raw.to_lowercase()).map(Item::Bucket));
+                self.at += 1;
+                Ok(true)
+            }
             _ if !head.items.is_empty() => Ok(false),
             _ => Err(self.trouble()),
         }
@@ -297,7 +304,11 @@ impl Reader<'_> {
         }
         // `how many upgrades`: what happened, by its name in the data.
         if let Some(atom) = self.peek().filter(|atom| atom.table().is_none() && atom.columns().next().is_none()) {
-            let places: Vec<Col> = atom.values().map(|(col, _)| col).collect();
+            // A kind of row (`upgraded`), not the name of one (`Lamp`: how many of it is another question).
+            let is_kind = |col: &Col| {
+                self.schema.column(*col).about.samples_complete && self.schema.display(col.table) != Some(*col)
+            };
+            let places: Vec<Col> = atom.values().map(|(col, _)| col).filter(is_kind).collect();
             if atom.raw.ends_with('s')
                 && !atom.raw.starts_with(char::is_uppercase)
                 && let Some(col) = self.one_of(&atom.raw, &places)?
@@ -342,6 +353,9 @@ impl Reader<'_> {
             return self.different(head);
         }
         let Some(atom) = self.peek() else { return Err(self.trouble()) };
+        if self.names_table(self.at) {
+            return Err(self.trouble());
+        }
         let owned = atom.table().and_then(|(table, ..)| self.owned_column(self.at, table).map(|at| (table, at)));
         let (owner, at) = match owned {
             Some((table, at)) => (Some(table), at),

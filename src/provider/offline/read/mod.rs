@@ -15,6 +15,7 @@ use super::atoms::{Atom, What};
 use super::lexicon::{End, Role};
 use super::plan::{Aggregate, Cond, Group, Op, OrderKey, Plan, Related};
 use super::schema::{Col, Schema, TableId};
+use super::span::Unit;
 use super::trouble::Trouble;
 
 type Read<T> = Result<T, Trouble>;
@@ -31,6 +32,7 @@ pub(super) fn read(schema: &Schema, atoms: &[Atom], chosen: &[String]) -> Result
         around: Vec::new(),
         subject: None,
         happened: None,
+        denied: false,
         both: false,
         date: None,
     }
@@ -57,6 +59,8 @@ struct Reader<'a> {
     happened: Option<TableId>,
     /// `both` was said: two things must hold, maybe of different rows.
     both: bool,
+    /// The condition read last was negated.
+    denied: bool,
     /// The date column used last.
     date: Option<Col>,
 }
@@ -119,6 +123,8 @@ enum Item {
     Rows,
     /// Every column.
     Everything,
+    /// A unit of time: `which month …`.
+    Bucket(Unit),
 }
 
 impl Scope {
@@ -184,6 +190,18 @@ impl<'a> Reader<'a> {
     }
 
     fn trouble_at(&self, atom: &Atom) -> Trouble {
+        let atom = match atom.what {
+            // Not the question mark is the trouble, but what led to it.
+            What::Stop | What::Pause => {
+                let before = self
+                    .atoms
+                    .iter()
+                    .rev()
+                    .find(|known| known.end <= atom.first && !matches!(known.what, What::Stop | What::Pause));
+                before.unwrap_or(atom)
+            }
+            _ => atom,
+        };
         match atom.what {
             What::Unknown | What::Text(_) => Trouble::Unknown(atom.raw.clone()),
             _ => Trouble::Stuck(atom.raw.clone()),

@@ -7,7 +7,7 @@ use crate::provider::offline::lexicon::Role;
 use crate::provider::offline::link::Target;
 use crate::provider::offline::path;
 use crate::provider::offline::plan::{Cond, Group, Op, Related, Step};
-use crate::provider::offline::schema::{Col, TableId};
+use crate::provider::offline::schema::{Col, Key, TableId};
 use crate::provider::offline::span::Unit;
 use crate::provider::offline::stem::verbal;
 
@@ -19,6 +19,7 @@ impl Reader<'_> {
         let mut alternative: Option<usize> = None;
         while let Some(atom) = self.peek() {
             let before = scope.conds.len();
+            let denied = negated;
             match &atom.what {
                 What::Stop => break,
                 What::Pause
@@ -52,8 +53,17 @@ impl Reader<'_> {
                         continue;
                     }
                     Role::Or => {
-                        if !scope.top {
+                        if !scope.top && !self.value_follows(scope.table) {
                             break;
+                        }
+                        if self.denied {
+                            // `not from France or Spain` is from neither.
+                            if !self.value_follows(scope.table) {
+                                return Err(self.trouble());
+                            }
+                            negated = true;
+                            self.at += 1;
+                            continue;
                         }
                         if before == 0 {
                             return Err(self.trouble());
@@ -150,6 +160,7 @@ impl Reader<'_> {
                     self.at += 1;
                 }
             }
+            self.denied = denied;
             if alternative.is_some() && scope.conds.len() > before {
                 alternative = self.join_alternatives(scope, alternative);
             }
@@ -179,6 +190,15 @@ impl Reader<'_> {
             }
             _ => false,
         }
+    }
+
+    /// Whether a value of this table stands after the joint here.
+    fn value_follows(&self, table: TableId) -> bool {
+        let next = self.atoms[self.at..]
+            .iter()
+            .skip(1)
+            .find(|atom| !matches!(atom.role(), Some(Role::Determiner | Role::Preposition | Role::Not | Role::Be)));
+        next.is_some_and(|atom| atom.values().any(|(col, _)| col.table == table) && atom.table().is_none())
     }
 
     /// Puts the condition before an `or` and the one after it together.
@@ -441,7 +461,15 @@ impl Reader<'_> {
                     scope.conds.extend(conds);
                     scope.having = Some(count);
                 }
-                None if negated && !conds.is_empty() => scope.conds.push(none_of(conds)),
+                None if negated && !conds.is_empty() => match scope.shared {
+                    Some(col) => {
+                        let same = Step { key: Key { from: col, to: col }, forward: true };
+                        let related = Related { table: scope.table, path: vec![same], conds, count: None };
+                        scope.conds.push(Cond::Not(Box::new(Cond::Related(related))));
+                        scope.distinct = true;
+                    }
+                    None => scope.conds.push(none_of(conds)),
+                },
                 None if !negated => scope.conds.extend(conds),
                 _ => return Err(crate::provider::offline::trouble::Trouble::Stuck(words.to_owned())),
             }

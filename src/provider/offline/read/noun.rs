@@ -82,7 +82,15 @@ impl Reader<'_> {
         let atom = self.atoms.get(next)?;
         let fit = self.fit_in(atom, table);
         let other = atom.table().map_or(0, |(_, _, fit)| fit);
-        let verb = !possessive && verbal(&atom.raw.to_lowercase());
+        let first = atom.raw.split_whitespace().next().unwrap_or_default().to_lowercase();
+        // `products cost more than 50` and `customers signed up` say what they do, not what they have.
+        let compared = self.atoms.get(next + 1).is_some_and(|atom| {
+            matches!(
+                atom.what,
+                What::Number(_) | What::Role(Role::Compare(..) | Role::Between | Role::Contains | Role::StartsWith)
+            )
+        });
+        let verb = !possessive && (verbal(&first) || compared);
         (fit >= 5 && !verb && (possessive || fit >= other)).then_some(next)
     }
 

@@ -88,7 +88,14 @@ impl Reader<'_> {
         if counting {
             return Err(self.trouble());
         }
-        match self.measured(hint, scope.table, &words)? {
+        let happened = hint == Hint::Date && matches!(scope.conds.last(), Some(Cond::Related(_)));
+        let measured = if happened {
+            // `churned most recently`: the date of what happened, not of who it happened to.
+            self.dated(scope, &words)?.map(|col| (col, false))
+        } else {
+            self.measured(hint, scope.table, &words)?
+        };
+        match measured {
             Some((col, reversed)) => {
                 let end = if reversed { other(end) } else { end };
                 scope.rank = Some(Rank { by: RankBy::Column(col), end, limit });

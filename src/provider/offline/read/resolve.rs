@@ -5,9 +5,14 @@ use crate::provider::offline::atoms::Atom;
 use crate::provider::offline::dates;
 use crate::provider::offline::lexicon::Hint;
 use crate::provider::offline::path::{self, NoWay};
-use crate::provider::offline::plan::{Cond, Related, Step};
+use crate::provider::offline::plan::{Cond, Op, Related, Step};
 use crate::provider::offline::schema::{Col, TableId};
 use crate::provider::offline::trouble::Trouble;
+
+/// Whether two conditions name two values of one column: then they speak of two rows (`churned and reactivated`).
+fn same_column(left: &Cond, right: &Cond) -> bool {
+    matches!((left, right), (Cond::Compare(left, Op::Eq, _), Cond::Compare(right, Op::Eq, _)) if left == right)
+}
 
 impl Reader<'_> {
     /// The column of this table that an atom names best.
@@ -107,6 +112,7 @@ impl Reader<'_> {
         // The same rows that were spoken of just before, not any others.
         if let Some(Cond::Related(last)) = scope.conds.last_mut()
             && last.table == table
+            && !last.conds.iter().any(|known| same_column(known, &cond))
         {
             last.conds.push(cond);
             return Ok(());

@@ -95,6 +95,10 @@ impl Reader<'_> {
             }) {
                 return Ok(scope);
             }
+            let counted = self.atoms[self.at.min(self.atoms.len())..].iter().find_map(|atom| atom.table());
+            if let ([Item::Bucket(_)], Some((table, ..))) = (head.items.as_slice(), counted) {
+                return Ok(Scope::new(table, true));
+            }
             return Err(self.trouble());
         }
         let mut scope = Scope::new(self.inferred(&attributes)?, true);
