@@ -78,6 +78,12 @@ impl Atom {
         })
     }
 
+    /// How well it names a value.
+    pub(super) fn value_fit(&self) -> u8 {
+        let fits = self.links().iter().filter(|link| matches!(link.target, Target::Value(..))).map(|link| link.fit);
+        fits.max().unwrap_or(0)
+    }
+
     /// The values it may name.
     pub(super) fn values(&self) -> impl Iterator<Item = (Col, &str)> {
         self.links().iter().filter_map(|link| match &link.target {

@@ -1,14 +1,12 @@
-//! Conditions: a column compared with values, and values whose column is found in the data.
+//! Conditions on a column that the question names.
 
-use super::noun::limit;
 use super::{Read, Reader, Scope};
 use crate::provider::offline::atoms::{Atom, What};
 use crate::provider::offline::calendar::Period;
 use crate::provider::offline::dates;
 use crate::provider::offline::lexicon::{Hint, Role};
-use crate::provider::offline::link::is_place;
 use crate::provider::offline::plan::{Aggregate, Cond, Literal, Op, Related};
-use crate::provider::offline::schema::{Col, TableId};
+use crate::provider::offline::schema::Col;
 use crate::provider::offline::trouble::Trouble;
 
 impl Reader<'_> {
@@ -58,7 +56,7 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    fn predicate(&mut self, scope: &Scope, col: Col) -> Read<Option<Cond>> {
+    pub(super) fn predicate(&mut self, scope: &Scope, col: Col) -> Read<Option<Cond>> {
         let Some(atom) = self.peek() else { return Ok(None) };
         match &atom.what {
             What::Role(Role::Compare(op, hint)) => {
@@ -119,7 +117,7 @@ impl Reader<'_> {
     }
 
     /// The right side of a comparison: a number, or an aggregate.
-    fn operand(&mut self, scope: &Scope, col: Col, op: Op) -> Read<Cond> {
+    pub(super) fn operand(&mut self, scope: &Scope, col: Col, op: Op) -> Read<Cond> {
         self.skip(&[Role::Determiner, Role::Filler]);
         if let Some(value) = self.number() {
             self.at += 1;
@@ -162,7 +160,7 @@ impl Reader<'_> {
     }
 
     /// `the average`, `the average age`, `the minimum staff number of all museums opened after 2010`.
-    fn aggregated(&mut self, scope: &Scope, col: Col, op: Op, aggregate: Aggregate) -> Read<Cond> {
+    pub(super) fn aggregated(&mut self, scope: &Scope, col: Col, op: Op, aggregate: Aggregate) -> Read<Cond> {
         self.skip(&[Role::Determiner, Role::Of]);
         let mut of = col;
         let mut conds = Vec::new();
@@ -193,7 +191,7 @@ impl Reader<'_> {
     }
 
     /// One value or several joined by `or`.
-    fn values_of(&mut self, col: Col) -> Read<Option<Cond>> {
+    pub(super) fn values_of(&mut self, col: Col) -> Read<Option<Cond>> {
         let mut conds = Vec::new();
         loop {
             let Some(atom) = self.peek() else { break };
@@ -241,264 +239,6 @@ impl Reader<'_> {
             1 => conds.pop(),
             _ => Some(Cond::Any(conds)),
         })
-    }
-
-    /// `or more`, `or higher`, `or less` after a number.
-    pub(super) fn or_more(&mut self) -> Op {
-        let more = ["more", "higher", "above", "over", "greater", "older", "later", "larger", "up"];
-        let less = ["less", "fewer", "lower", "below", "under", "younger", "earlier", "smaller"];
-        if !matches!(self.role(), Some(Role::Or | Role::And)) {
-            return Op::Eq;
-        }
-        let Some(next) = self.ahead(1) else { return Op::Eq };
-        let word = next.raw.to_lowercase();
-        let op = if more.contains(&word.as_str()) {
-            Op::Ge
-        } else if less.contains(&word.as_str()) {
-            Op::Le
-        } else {
-            return Op::Eq;
-        };
-        self.at += 2;
-        op
-    }
-
-    /// A value whose column the question does not name: found in the data, or not understood.
-    pub(super) fn literal(&mut self, scope: &mut Scope, at: usize, negated: bool, wanted: Option<Col>) -> Read<()> {
-        let atom = &self.atoms[at];
-        let op = if negated { Op::Ne } else { Op::Eq };
-        if let Some(col) = wanted {
-            let mut columns: Vec<Col> =
-                atom.values().map(|(col, _)| col).filter(|found| found.table == col.table).collect();
-            if !columns.is_empty() && !columns.contains(&col) {
-                // The value is there, but under another heading than its row's name.
-                columns.insert(0, col);
-                let chosen = self.one_of(&atom.raw, &columns)?.unwrap_or(col);
-                let literal = Literal::Text(self.spelled(atom, chosen));
-                return self.add(scope, chosen.table, Cond::Compare(chosen, op, literal), &atom.raw);
-            }
-            let literal = Literal::Text(self.spelled(atom, col));
-            return self.add(scope, col.table, Cond::Compare(col, op, literal), &atom.raw);
-        }
-        let here: Vec<Col> = atom.values().map(|(col, _)| col).filter(|col| col.table == scope.table).collect();
-        let (col, direct) = if here.is_empty() {
-            let elsewhere: Vec<Col> = atom.values().map(|(col, _)| col).collect();
-            let near = self.nearest(scope.table, &elsewhere);
-            (self.one_of(&atom.raw, &near)?, false)
-        } else {
-            (self.one_of(&atom.raw, &here)?, true)
-        };
-        let Some(col) = col else { return Err(self.trouble_at(atom)) };
-        self.check_place(at, col, scope.table)?;
-        if !direct && !atom.raw.starts_with(char::is_uppercase) {
-            self.happened = Some(col.table);
-        }
-        let value = Literal::Text(self.spelled(atom, col));
-        if direct || !negated {
-            return self.add(scope, col.table, Cond::Compare(col, op, value), &atom.raw);
-        }
-        let mut inner = Scope::new(scope.table, false);
-        self.add(&mut inner, col.table, Cond::Compare(col, Op::Eq, value), &atom.raw)?;
-        scope.conds.extend(inner.conds.into_iter().map(|cond| Cond::Not(Box::new(cond))));
-        Ok(())
-    }
-
-    /// `from France` speaks of a place: a value found in some other column is not what is meant without a doubt.
-    fn check_place(&self, at: usize, col: Col, table: TableId) -> Read<()> {
-        let is_place = |col: Col| is_place(self.schema.column(col));
-        let from = at.checked_sub(1).map(|before| self.atoms[before].raw.to_lowercase());
-        if from.is_none_or(|word| word != "from" && word != "in") || is_place(col) {
-            return Ok(());
-        }
-        let mut columns: Vec<Col> = self.schema.columns(table).filter(|&col| is_place(col)).collect();
-        if columns.is_empty() {
-            return Ok(());
-        }
-        columns.push(col);
-        self.one_of(&self.atoms[at].raw, &columns)?;
-        Ok(())
-    }
-
-    /// Of these columns, those in the tables nearest to this one.
-    fn nearest(&self, table: TableId, columns: &[Col]) -> Vec<Col> {
-        use crate::provider::offline::path::{NoWay, way};
-        let distance = |col: &Col| match way(self.schema, table, col.table, None) {
-            Ok(way) => Some(way.len()),
-            Err(NoWay::Several(ways)) => ways.first().map(Vec::len),
-            Err(NoWay::None) => None,
-        };
-        let Some(least) = columns.iter().filter_map(distance).min() else { return Vec::new() };
-        columns.iter().filter(|col| distance(col) == Some(least)).copied().collect()
-    }
-
-    /// A time phrase: on the scope's date column, else on that of the rows just spoken of.
-    pub(super) fn time(&mut self, scope: &mut Scope, period: &Period, words: &str) -> Read<()> {
-        let Some(col) = self.dated(scope, words)? else {
-            return Err(Trouble::Decline(format!(
-                "{} has no column with dates, so I can't tell what was “{words}”.",
-                self.schema.tables[scope.table].name
-            )));
-        };
-        self.date = Some(col);
-        // `churned and reactivated in 2026`: one of them in 2026, or both?
-        let undated = |cond: &Cond| match cond {
-            Cond::Related(related) => {
-                related.table == col.table && !related.conds.iter().any(|cond| matches!(cond, Cond::During(..)))
-            }
-            _ => false,
-        };
-        if col.table != scope.table && scope.conds.iter().filter(|cond| undated(cond)).count() > 1 {
-            return Err(Trouble::Stuck(words.to_owned()));
-        }
-        self.add(scope, col.table, Cond::During(col, period.from, period.until), words)
-    }
-
-    /// The date column a time phrase is about: of what was just said to have happened, else of the rows themselves.
-    pub(super) fn dated(&self, scope: &Scope, words: &str) -> Read<Option<Col>> {
-        if let Some(Cond::Related(last)) = scope.conds.last() {
-            let own = dates::columns(self.schema, scope.table);
-            let other = dates::columns(self.schema, last.table);
-            if !other.is_empty() && self.date.is_none_or(|col| col.table != scope.table) {
-                if own.is_empty() || self.happened == Some(last.table) {
-                    return self.date_column(last.table, words);
-                }
-                let mut all = own;
-                all.extend(other);
-                return self.one_of(words, &all);
-            }
-        }
-        self.date_column(scope.table, words)
-    }
-
-    /// A comparison whose column comes later, or is told by its adjective: `above age 20`, `older than 30`,
-    /// `more than 3 concerts`.
-    pub(super) fn comparison(&mut self, scope: &mut Scope, op: Op, hint: Hint, negated: bool) -> Read<()> {
-        let op = if negated { op.negated() } else { op };
-        let words = self.peek().map_or_else(String::new, |atom| atom.raw.clone());
-        self.at += 1;
-        let one = self.peek().is_some_and(|atom| atom.raw.eq_ignore_ascii_case("one"));
-        self.skip(&[Role::Determiner, Role::Filler, Role::Some]);
-        if hint != Hint::None {
-            let Some((col, reversed)) = self.measured(hint, scope.table, &words)? else {
-                return Err(Trouble::Decline(format!(
-                    "I don't know which column “{words}” is measured by. Please name it."
-                )));
-            };
-            if reversed {
-                return Err(Trouble::Stuck(words));
-            }
-            let cond = self.operand(scope, col, op)?;
-            self.years_old();
-            return self.add(scope, col.table, cond, &words);
-        }
-        if let Some(aggregate) = self.aggregate() {
-            self.at += 1;
-            self.skip(&[Role::Determiner, Role::Of]);
-            let named = match self.peek() {
-                Some(atom) => self.column_in(atom, scope.table)?,
-                None => None,
-            };
-            let Some(col) = named.or(self.subject.filter(|col| col.table == scope.table)) else {
-                return Err(self.trouble());
-            };
-            let cond = self.aggregated(scope, col, op, aggregate)?;
-            return self.add(scope, col.table, cond, &words);
-        }
-        let value = if one { Some(1.0) } else { self.number() };
-        if let Some(value) = value {
-            self.at += usize::from(!one);
-            if self.years_old() {
-                let Some((col, false)) = self.measured(Hint::Age, scope.table, &words)? else {
-                    return Err(Trouble::Stuck(words));
-                };
-                return self.add(scope, col.table, Cond::Compare(col, op, Literal::Number(shown(value))), &words);
-            }
-            return self.counted(scope, op, value, &words);
-        }
-        // `above age 20`
-        let Some(atom) = self.peek() else { return Err(self.trouble()) };
-        let Some(col) = self.column_in(atom, scope.table)? else { return Err(self.trouble()) };
-        self.at += 1;
-        self.skip(&[Role::Of]);
-        let cond = self.operand(scope, col, op)?;
-        self.add(scope, col.table, cond, &words)
-    }
-
-    /// `more staff than the minimum staff number of …`
-    pub(super) fn comparative(&mut self, scope: &mut Scope, op: Op, negated: bool) -> Read<()> {
-        let here = self.at;
-        self.at += 1;
-        let Some(atom) = self.peek() else { return Err(self.trouble_at(&self.atoms[here])) };
-        let Some(col) = self.column_in(atom, scope.table)? else { return Err(self.trouble_at(&self.atoms[here])) };
-        self.at += 1;
-        if self.role() != Some(Role::Than) {
-            return Err(self.trouble_at(&self.atoms[here]));
-        }
-        self.at += 1;
-        let op = if negated { op.negated() } else { op };
-        let cond = self.operand(scope, col, op)?;
-        self.add(scope, col.table, cond, &atom.raw)
-    }
-
-    /// `years old`, `years of age`.
-    fn years_old(&mut self) -> bool {
-        let words: Vec<String> =
-            self.atoms[self.at.min(self.atoms.len())..].iter().take(3).map(|atom| atom.raw.to_lowercase()).collect();
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let length = match words.as_slice() {
-            ["years" | "year", "old", ..] => 2,
-            ["years" | "year", "of", "age"] => 3,
-            _ => return false,
-        };
-        self.at += length;
-        true
-    }
-
-    /// `more than once`, `3 times`: so many of the rows just spoken of.
-    fn repeated(&mut self, scope: &mut Scope, op: Op, value: f64, words: &str) -> Read<()> {
-        match (scope.conds.last_mut(), limit(Some(value))?) {
-            (Some(Cond::Related(last)), Some(count)) if last.count.is_none() => {
-                last.count = Some((op, count));
-                Ok(())
-            }
-            _ => Err(Trouble::Stuck(words.to_owned())),
-        }
-    }
-
-    /// Whether `more than once` or `most times` stands here: it speaks of the phrase around.
-    pub(super) fn times_follow(&self) -> bool {
-        let counting = matches!(self.role(), Some(Role::Compare(..) | Role::Superlative(..)));
-        let next = |ahead: usize| self.ahead(ahead);
-        let once = next(1).is_some_and(|atom| ["once", "twice"].contains(&atom.raw.to_lowercase().as_str()));
-        let times = |ahead: usize| next(ahead).and_then(Atom::role) == Some(Role::Times);
-        counting && (once || times(1) || (times(2) && next(1).is_some_and(|atom| matches!(atom.what, What::Number(_)))))
-    }
-
-    /// `3 concerts`, `3000 products`: rows of another table, or a column that holds a number of things.
-    fn counted(&mut self, scope: &mut Scope, op: Op, value: f64, words: &str) -> Read<()> {
-        let times = self
-            .at
-            .checked_sub(1)
-            .is_some_and(|at| ["once", "twice"].contains(&self.atoms[at].raw.to_lowercase().as_str()));
-        if times {
-            return self.repeated(scope, op, value, words);
-        }
-        self.skip(&[Role::Distinct, Role::Determiner, Role::Filler]);
-        let Some(atom) = self.peek() else { return Err(self.trouble()) };
-        let quantity = self.column_in(atom, scope.table)?.filter(|&col| !self.schema.is_key(col));
-        if let (Some(col), false) =
-            (quantity, atom.table().is_some_and(|(table, _, fit)| table != scope.table && fit >= 7))
-            && self.schema.column(col).is_number()
-        {
-            self.at += 1;
-            return self.add(scope, col.table, Cond::Compare(col, op, Literal::Number(shown(value))), words);
-        }
-        if atom.role() == Some(Role::Times) {
-            self.at += 1;
-            return self.repeated(scope, op, value, words);
-        }
-        let Some(count) = limit(Some(value))? else { return Err(self.trouble()) };
-        self.relation(scope, false, Some((op, count)))
     }
 }
 

@@ -1,5 +1,6 @@
 //! From what was read to a plan that can be written: outputs, joins, groups, order.
 
+use super::rank::ranked_conds;
 use super::{Item, RankBy, Read, Reader, Scope};
 use crate::provider::offline::dates;
 use crate::provider::offline::lexicon::End;
@@ -87,7 +88,7 @@ impl Reader<'_> {
             }
             Item::Count(counted) => {
                 plan.outputs.push(Output::Rows);
-                let conds = self.ranked_conds(counted, &self.schema.tables[counted.table].name)?;
+                let conds = ranked_conds(counted, &self.schema.tables[counted.table].name)?;
                 if counted.table == plan.root {
                     let fresh: Vec<Cond> = conds.into_iter().filter(|cond| !plan.conds.contains(cond)).collect();
                     plan.conds.extend(fresh);

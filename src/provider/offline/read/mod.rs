@@ -1,13 +1,17 @@
 //! From atoms to a plan: a question read from left to right, each word put to use or named as not understood.
 
+mod compare;
 mod condition;
 mod finish;
+mod group;
 mod head;
+mod literal;
 mod modifier;
 mod more;
 mod noun;
 mod order;
 mod rank;
+mod relation;
 mod resolve;
 mod subject;
 

@@ -131,16 +131,16 @@ impl Reader<'_> {
     }
 
     /// `number of products is the largest`: a superlative after its column.
-    pub(super) fn rank_on(&mut self, scope: &mut Scope, col: Col) -> Read<bool> {
-        let Some(Role::Superlative(end, Hint::None | Hint::Size)) = self.role() else { return Ok(false) };
+    pub(super) fn rank_on(&mut self, scope: &mut Scope, col: Col) -> bool {
+        let Some(Role::Superlative(end, Hint::None | Hint::Size)) = self.role() else { return false };
         let next = self.ahead(1);
         if next.is_some_and(|next| !next.links().is_empty() || next.role() == Some(Role::Count)) || scope.rank.is_some()
         {
-            return Ok(false);
+            return false;
         }
         self.at += 1;
         scope.rank = Some(Rank { by: RankBy::Column(col), end, limit: 1 });
-        Ok(true)
+        true
     }
 
     fn ranked_relation(&mut self, scope: &mut Scope, noun: usize, end: End, limit: u64) -> Read<()> {
@@ -151,7 +151,7 @@ impl Reader<'_> {
             reader.modifiers(&mut inner)?;
             Ok(inner)
         })?;
-        let conds = self.ranked_conds(&inner, &words)?;
+        let conds = ranked_conds(&inner, &words)?;
         let by = if inner.table == scope.table {
             scope.conds.extend(conds);
             RankBy::Own
@@ -187,21 +187,21 @@ impl Reader<'_> {
             Some(_) => Err(self.trouble()),
         }
     }
+}
 
-    /// The conditions of a phrase inside the question, its superlative among them.
-    pub(super) fn ranked_conds(&self, inner: &Scope, words: &str) -> Read<Vec<Cond>> {
-        if !inner.groups.is_empty() || !inner.orders.is_empty() || inner.having.is_some() {
-            return Err(Trouble::Stuck(words.to_owned()));
-        }
-        let mut conds = inner.conds.clone();
-        match &inner.rank {
-            None => {}
-            Some(Rank { by: RankBy::Column(col), end, limit: 1 }) if col.table == inner.table => {
-                let aggregate = if *end == End::Top { Aggregate::Max } else { Aggregate::Min };
-                conds.push(Cond::CompareTo(*col, Op::Eq, aggregate, *col, inner.conds.clone()));
-            }
-            Some(_) => return Err(Trouble::Stuck(words.to_owned())),
-        }
-        Ok(conds)
+/// The conditions of a phrase inside the question, its superlative among them.
+pub(super) fn ranked_conds(inner: &Scope, words: &str) -> Read<Vec<Cond>> {
+    if !inner.groups.is_empty() || !inner.orders.is_empty() || inner.having.is_some() {
+        return Err(Trouble::Stuck(words.to_owned()));
     }
+    let mut conds = inner.conds.clone();
+    match &inner.rank {
+        None => {}
+        Some(Rank { by: RankBy::Column(col), end, limit: 1 }) if col.table == inner.table => {
+            let aggregate = if *end == End::Top { Aggregate::Max } else { Aggregate::Min };
+            conds.push(Cond::CompareTo(*col, Op::Eq, aggregate, *col, inner.conds.clone()));
+        }
+        Some(_) => return Err(Trouble::Stuck(words.to_owned())),
+    }
+    Ok(conds)
 }
