@@ -78,6 +78,11 @@ impl Atom {
         })
     }
 
+    /// How well it names a column of this table.
+    pub(super) fn fit_in(&self, table: TableId) -> u8 {
+        self.columns().filter(|(col, _)| col.table == table).map(|(_, fit)| fit).max().unwrap_or(0)
+    }
+
     /// How well it names a value.
     pub(super) fn value_fit(&self) -> u8 {
         let fits = self.links().iter().filter(|link| matches!(link.target, Target::Value(..))).map(|link| link.fit);

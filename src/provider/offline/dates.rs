@@ -177,13 +177,13 @@ pub(super) fn bucket(name: &str, format: Format, unit: Unit) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn day(text: &str) -> Option<Date> {
-        Some(text.parse().unwrap())
+    fn day(text: &str) -> Date {
+        text.parse().unwrap()
     }
 
     #[test]
     fn a_range_is_written_in_the_columns_own_format() {
-        let (from, until) = (day("2026-06-01"), day("2026-07-01"));
+        let (from, until) = (Some(day("2026-06-01")), Some(day("2026-07-01")));
         for (format, expected) in [
             (Format::Text, "t >= '2026-06-01' AND t < '2026-07-01'"),
             (Format::Seconds, "t >= 1780272000 AND t < 1782864000"),
@@ -192,8 +192,11 @@ mod tests {
             assert_eq!(condition("t", format, from, until).as_deref(), Some(expected));
         }
         assert_eq!(condition("y", Format::Year, from, until), None);
-        assert_eq!(condition("y", Format::Year, day("2014-01-01"), day("2015-01-01")).as_deref(), Some("y = 2014"));
-        assert_eq!(condition("y", Format::Year, day("2014-01-01"), None).as_deref(), Some("y >= 2014"));
+        assert_eq!(
+            condition("y", Format::Year, Some(day("2014-01-01")), Some(day("2015-01-01"))).as_deref(),
+            Some("y = 2014")
+        );
+        assert_eq!(condition("y", Format::Year, Some(day("2014-01-01")), None).as_deref(), Some("y >= 2014"));
         assert_eq!(condition("t", Format::Text, None, None), None);
     }
 }

@@ -330,9 +330,12 @@ const PHRASES: &[(Role, &str)] = &[
     (Than, "than"),
 ];
 
+/// A phrase's words, and its role.
+type Phrase = (Vec<&'static str>, Role);
+
 /// Phrases by their first word.
-static BY_FIRST: LazyLock<HashMap<&str, Vec<(Vec<&str>, Role)>>> = LazyLock::new(|| {
-    let mut index: HashMap<&str, Vec<(Vec<&str>, Role)>> = HashMap::new();
+static BY_FIRST: LazyLock<HashMap<&str, Vec<Phrase>>> = LazyLock::new(|| {
+    let mut index: HashMap<&str, Vec<Phrase>> = HashMap::new();
     for (role, phrases) in PHRASES {
         for phrase in phrases.split(", ") {
             let words: Vec<&str> = phrase.split(' ').collect();

@@ -143,7 +143,7 @@ fn links(schema: &Schema, phrase: &[Token]) -> Vec<Link> {
             }
         }
     }
-    found.sort_by(|left, right| right.fit.cmp(&left.fit));
+    found.sort_by_key(|link| std::cmp::Reverse(link.fit));
     found
 }
 

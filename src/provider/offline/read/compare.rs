@@ -100,7 +100,7 @@ impl Reader<'_> {
             .checked_sub(1)
             .is_some_and(|at| ["once", "twice"].contains(&self.atoms[at].raw.to_lowercase().as_str()));
         if times {
-            return self.repeated(scope, op, value, words);
+            return repeated(scope, op, value, words);
         }
         self.skip(&[Role::Distinct, Role::Determiner, Role::Filler]);
         let Some(atom) = self.peek() else { return Err(self.trouble()) };
@@ -114,21 +114,10 @@ impl Reader<'_> {
         }
         if atom.role() == Some(Role::Times) {
             self.at += 1;
-            return self.repeated(scope, op, value, words);
+            return repeated(scope, op, value, words);
         }
         let Some(count) = limit(Some(value))? else { return Err(self.trouble()) };
         self.relation(scope, false, Some((op, count)))
-    }
-
-    /// `more than once`, `3 times`: so many of the rows just spoken of.
-    pub(super) fn repeated(&mut self, scope: &mut Scope, op: Op, value: f64, words: &str) -> Read<()> {
-        match (scope.conds.last_mut(), limit(Some(value))?) {
-            (Some(Cond::Related(last)), Some(count)) if last.count.is_none() => {
-                last.count = Some((op, count));
-                Ok(())
-            }
-            _ => Err(Trouble::Stuck(words.to_owned())),
-        }
     }
 
     /// Whether `more than once` or `most times` stands here: it speaks of the phrase around.
@@ -158,5 +147,16 @@ impl Reader<'_> {
         };
         self.at += 2;
         op
+    }
+}
+
+/// `more than once`, `3 times`: so many of the rows just spoken of.
+fn repeated(scope: &mut Scope, op: Op, value: f64, words: &str) -> Read<()> {
+    match (scope.conds.last_mut(), limit(Some(value))?) {
+        (Some(Cond::Related(last)), Some(count)) if last.count.is_none() => {
+            last.count = Some((op, count));
+            Ok(())
+        }
+        _ => Err(Trouble::Stuck(words.to_owned())),
     }
 }

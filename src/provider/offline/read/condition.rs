@@ -1,5 +1,6 @@
 //! Conditions on a column that the question names.
 
+use super::noun::spelled;
 use super::{Read, Reader, Scope};
 use crate::provider::offline::atoms::{Atom, What};
 use crate::provider::offline::calendar::Period;
@@ -91,7 +92,7 @@ impl Reader<'_> {
                 self.at += 1;
                 self.skip(&[Role::Determiner, Role::Filler]);
                 let Some(text) = self.peek().filter(|atom| atom.is_literal()) else { return Err(self.trouble()) };
-                let escaped = self.spelled(text, col);
+                let escaped = spelled(text, col);
                 if escaped.contains(['%', '_']) {
                     return Err(self.trouble());
                 }
@@ -165,7 +166,7 @@ impl Reader<'_> {
         let mut of = col;
         let mut conds = Vec::new();
         if let Some(atom) = self.peek()
-            && let Some(named) = self.column_in(atom, col.table)?.filter(|_| self.fit_in(atom, col.table) >= 5)
+            && let Some(named) = self.column_in(atom, col.table)?.filter(|_| atom.fit_in(col.table) >= 5)
         {
             of = named;
             self.at += 1;
@@ -193,13 +194,12 @@ impl Reader<'_> {
     /// One value or several joined by `or`.
     pub(super) fn values_of(&mut self, col: Col) -> Read<Option<Cond>> {
         let mut conds = Vec::new();
-        loop {
-            let Some(atom) = self.peek() else { break };
+        while let Some(atom) = self.peek() {
             let literal = match &atom.what {
                 What::Number(value) => Literal::Number(shown(*value)),
-                What::Text(_) => Literal::Text(self.spelled(atom, col)),
+                What::Text(_) => Literal::Text(spelled(atom, col)),
                 What::Unknown if conds.is_empty() => return Err(self.trouble()),
-                What::Name(_) if atom.values().any(|(place, _)| place == col) => Literal::Text(self.spelled(atom, col)),
+                What::Name(_) if atom.values().any(|(place, _)| place == col) => Literal::Text(spelled(atom, col)),
                 What::Name(_)
                     if dates::format(self.schema.column(col)).is_none()
                         && !self.schema.is_key(col)
@@ -207,7 +207,7 @@ impl Reader<'_> {
                         && atom.table().is_none()
                         && atom.columns().next().is_none() =>
                 {
-                    Literal::Text(self.spelled(atom, col))
+                    Literal::Text(spelled(atom, col))
                 }
                 _ => break,
             };

@@ -11,7 +11,7 @@ use crate::provider::offline::trouble::Trouble;
 
 impl Reader<'_> {
     /// Puts a plan together.
-    pub(super) fn finish(&self, scope: Scope, items: &[Item]) -> Read<Plan> {
+    pub(super) fn finish(&self, scope: &Scope, items: &[Item]) -> Read<Plan> {
         let mut plan = Plan {
             root: scope.table,
             outputs: Vec::new(),
@@ -30,15 +30,15 @@ impl Reader<'_> {
         if plan.outputs.is_empty() {
             return Err(self.trouble());
         }
-        self.absent(&mut plan, &scope);
-        self.rank(&mut plan, &scope)?;
+        self.absent(&mut plan, scope);
+        self.rank(&mut plan, scope)?;
         self.reroot(&mut plan)?;
-        self.together(&mut plan, &scope)?;
-        self.order_shown(&mut plan)?;
+        self.together(&mut plan, scope)?;
+        order_shown(&mut plan)?;
         self.share_rows(&mut plan)?;
         self.count_owners(&mut plan)?;
-        let plain = plan.outputs.iter().all(|output| matches!(output, Output::Column(_) | Output::All));
-        plan.distinct = plan.distinct && plain && plan.groups.is_empty();
+        let columns = plan.outputs.iter().all(|output| matches!(output, Output::Column(_) | Output::All));
+        plan.distinct = plan.distinct && columns && plan.groups.is_empty();
         Ok(plan)
     }
 
@@ -266,7 +266,7 @@ impl Reader<'_> {
             plan.groups.clear();
             return Ok(());
         }
-        let plain: Vec<Col> = plan
+        let bare: Vec<Col> = plan
             .outputs
             .iter()
             .filter_map(|output| match output {
@@ -274,10 +274,10 @@ impl Reader<'_> {
                 _ => None,
             })
             .collect();
-        if plan.groups.is_empty() && (!plain.is_empty() || (scope.each && plan.joined.is_some())) {
+        if plan.groups.is_empty() && (!bare.is_empty() || (scope.each && plan.joined.is_some())) {
             if plan.joined.is_some() {
                 plan.groups.push(Group::Row(plan.root));
-            } else if let ([col], true) = (plain.as_slice(), plan.outputs.contains(&Output::Rows)) {
+            } else if let ([col], true) = (bare.as_slice(), plan.outputs.contains(&Output::Rows)) {
                 if self.is_row(*col) || self.schema.display(col.table) == Some(*col) {
                     return Err(stuck());
                 }
@@ -294,8 +294,8 @@ impl Reader<'_> {
         }
         for group in plan.groups.clone().into_iter().rev() {
             match group {
-                Group::Column(col) if !plain.contains(&col) => plan.outputs.insert(0, Output::Column(col)),
-                Group::Row(table) if !plain.iter().any(|col| col.table == table) => {
+                Group::Column(col) if !bare.contains(&col) => plan.outputs.insert(0, Output::Column(col)),
+                Group::Row(table) if !bare.iter().any(|col| col.table == table) => {
                     if table == plan.root && plan.joined.is_none() && !ranked {
                         return Err(stuck());
                     }
@@ -317,24 +317,7 @@ impl Reader<'_> {
                 Group::Bucket(..) => false,
             })
         };
-        if plain.iter().all(settled) { Ok(()) } else { Err(stuck()) }
-    }
-
-    fn order_shown(&self, plan: &mut Plan) -> Read<()> {
-        let first = plan.outputs.iter().find_map(|output| match output {
-            Output::Column(col) => Some(*col),
-            _ => None,
-        });
-        for (key, _) in &mut plan.orders {
-            if *key == OrderKey::Shown {
-                let Some(col) = first else { return Err(Trouble::Stuck("order".to_owned())) };
-                *key = OrderKey::Column(col);
-            }
-            if *key == OrderKey::Count && plan.groups.is_empty() {
-                return Err(Trouble::Stuck("order".to_owned()));
-            }
-        }
-        Ok(())
+        if bare.iter().all(settled) { Ok(()) } else { Err(stuck()) }
     }
 
     /// Where grouping joins several rows to one counted, each is still counted once.
@@ -417,4 +400,22 @@ impl Reader<'_> {
         }
         Ok(())
     }
+}
+
+/// Settles an order that only gave its direction.
+fn order_shown(plan: &mut Plan) -> Read<()> {
+    let first = plan.outputs.iter().find_map(|output| match output {
+        Output::Column(col) => Some(*col),
+        _ => None,
+    });
+    for (key, _) in &mut plan.orders {
+        if *key == OrderKey::Shown {
+            let Some(col) = first else { return Err(Trouble::Stuck("order".to_owned())) };
+            *key = OrderKey::Column(col);
+        }
+        if *key == OrderKey::Count && plan.groups.is_empty() {
+            return Err(Trouble::Stuck("order".to_owned()));
+        }
+    }
+    Ok(())
 }

@@ -48,7 +48,7 @@ impl Reader<'_> {
     pub(super) fn group(&mut self, scope: &mut Scope, table: TableId) -> Read<Option<Group>> {
         let Some(atom) = self.peek() else { return Ok(None) };
         let column = self.column_in(atom, table)?;
-        let fit = self.fit_in(atom, table);
+        let fit = atom.fit_in(table);
         if let Some((other, _, table_fit)) = atom.table()
             && (column.is_none() || table_fit > fit)
         {

@@ -55,7 +55,7 @@ impl Reader<'_> {
         if let Some(role) = head.asks {
             self.place_or_time(&mut head, &scope, role)?;
         }
-        self.finish(scope, &head.items)
+        self.finish(&scope, &head.items)
     }
 
     /// What stands before the question proper: `For each stadium,`, `In June 2026,`.
@@ -71,11 +71,11 @@ impl Reader<'_> {
                 {
                     self.at += 1;
                     head.each.push(self.at);
-                    self.to_pause()?;
+                    self.skip_to_pause()?;
                 }
                 Some(What::Role(Role::Each)) if self.at == 0 => {
                     head.each.push(self.at);
-                    self.to_pause()?;
+                    self.skip_to_pause()?;
                 }
                 Some(What::Pause) if self.at > 0 => self.at += 1,
                 _ => return Ok(()),
@@ -83,7 +83,7 @@ impl Reader<'_> {
         }
     }
 
-    fn to_pause(&mut self) -> Read<()> {
+    fn skip_to_pause(&mut self) -> Read<()> {
         let start = self.at;
         while self.peek().is_some_and(|atom| atom.what != What::Pause) {
             self.at += 1;
@@ -231,12 +231,6 @@ impl Reader<'_> {
                 self.attribute(head, aggregates)?;
                 Ok(true)
             }
-            What::Role(Role::Superlative(..) | Role::Top | Role::Each) | What::Number(_)
-                if self.noun_ahead().is_some() =>
-            {
-                self.entity(head)?;
-                Ok(true)
-            }
             What::Name(_) if self.names_table(self.at) => {
                 self.entity(head)?;
                 Ok(true)
@@ -248,7 +242,13 @@ impl Reader<'_> {
                 self.attribute(head, Vec::new())?;
                 Ok(true)
             }
-            What::Name(_) | What::Text(_) | What::Unknown if self.noun_ahead().is_some() => {
+            What::Name(_)
+            | What::Text(_)
+            | What::Unknown
+            | What::Number(_)
+            | What::Role(Role::Superlative(..) | Role::Top | Role::Each)
+                if self.noun_ahead().is_some() =>
+            {
                 self.entity(head)?;
                 Ok(true)
             }
@@ -299,7 +299,7 @@ impl Reader<'_> {
             if scope.rank.is_some() {
                 return Err(self.trouble());
             }
-            head.items.push(Item::Count(scope));
+            head.items.push(Item::Count(Box::new(scope)));
             return Ok(());
         }
         // `how many upgrades`: what happened, by its name in the data.
@@ -316,7 +316,7 @@ impl Reader<'_> {
                 let mut scope = Scope::new(col.table, false);
                 self.literal(&mut scope, self.at, false, Some(col))?;
                 self.at += 1;
-                head.items.push(Item::Count(scope));
+                head.items.push(Item::Count(Box::new(scope)));
                 return Ok(());
             }
         }
@@ -324,7 +324,7 @@ impl Reader<'_> {
         let bare = self
             .peek()
             .is_none_or(|atom| matches!(atom.what, What::Stop | What::Role(Role::Do | Role::Have | Role::Be)));
-        if bare && !head.items.is_empty() || bare && head.main.is_some() {
+        if bare && (!head.items.is_empty() || head.main.is_some()) {
             head.items.push(Item::Rows);
             return Ok(());
         }
@@ -356,8 +356,8 @@ impl Reader<'_> {
         if self.names_table(self.at) {
             return Err(self.trouble());
         }
-        let owned = atom.table().and_then(|(table, ..)| self.owned_column(self.at, table).map(|at| (table, at)));
-        let (owner, at) = match owned {
+        let inner = atom.table().and_then(|(table, ..)| self.owned_column(self.at, table).map(|at| (table, at)));
+        let (owner, at) = match inner {
             Some((table, at)) => (Some(table), at),
             None if atom.columns().next().is_some() => (None, self.at),
             None => return Err(self.trouble()),

@@ -1,5 +1,6 @@
 //! Values and times whose column the question does not name.
 
+use super::noun::spelled;
 use super::{Read, Reader, Scope};
 use crate::provider::offline::calendar::Period;
 use crate::provider::offline::dates;
@@ -20,10 +21,10 @@ impl Reader<'_> {
                 // The value is there, but under another heading than its row's name.
                 columns.insert(0, col);
                 let chosen = self.one_of(&atom.raw, &columns)?.unwrap_or(col);
-                let literal = Literal::Text(self.spelled(atom, chosen));
+                let literal = Literal::Text(spelled(atom, chosen));
                 return self.add(scope, chosen.table, Cond::Compare(chosen, op, literal), &atom.raw);
             }
-            let literal = Literal::Text(self.spelled(atom, col));
+            let literal = Literal::Text(spelled(atom, col));
             return self.add(scope, col.table, Cond::Compare(col, op, literal), &atom.raw);
         }
         let here: Vec<Col> = atom.values().map(|(col, _)| col).filter(|col| col.table == scope.table).collect();
@@ -39,7 +40,7 @@ impl Reader<'_> {
         if !direct && !atom.raw.starts_with(char::is_uppercase) {
             self.happened = Some(col.table);
         }
-        let value = Literal::Text(self.spelled(atom, col));
+        let value = Literal::Text(spelled(atom, col));
         if direct || !negated {
             return self.add(scope, col.table, Cond::Compare(col, op, value), &atom.raw);
         }

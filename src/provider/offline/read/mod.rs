@@ -120,7 +120,7 @@ enum Item {
     /// Rows, shown by their names.
     Entity(TableId),
     /// How many rows.
-    Count(Scope),
+    Count(Box<Scope>),
     /// How many different values.
     Different { atom: usize, owner: Option<TableId> },
     /// How many rows of what was just counted.

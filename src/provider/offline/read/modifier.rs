@@ -345,7 +345,7 @@ impl Reader<'_> {
         }
         self.at = here;
         let table_fit = atom.table().map_or(0, |(_, _, fit)| fit);
-        Ok(col.table == scope.table && table_fit < self.fit_in(atom, col.table) && self.known(scope, col, negated))
+        Ok(col.table == scope.table && table_fit < atom.fit_in(col.table) && self.known(scope, col, negated))
     }
 
     /// A value whose column is found in the data, before its noun (`cancelled orders`) or by itself.

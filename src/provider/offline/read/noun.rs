@@ -80,7 +80,7 @@ impl Reader<'_> {
         let possessive = self.atoms.get(at + 1).is_some_and(|atom| atom.what == What::Possessive);
         let next = at + 1 + usize::from(possessive);
         let atom = self.atoms.get(next)?;
-        let fit = self.fit_in(atom, table);
+        let fit = atom.fit_in(table);
         let other = atom.table().map_or(0, |(_, _, fit)| fit);
         let first = atom.raw.split_whitespace().next().unwrap_or_default().to_lowercase();
         // `products cost more than 50` and `customers signed up` say what they do, not what they have.
@@ -218,24 +218,13 @@ impl Reader<'_> {
             columns = vec![display];
         }
         let display = self.one_of(&atom.raw, &columns)?.unwrap_or(display);
-        scope.conds.push(Cond::Compare(display, Op::Eq, Literal::Text(self.spelled(atom, display))));
+        scope.conds.push(Cond::Compare(display, Op::Eq, Literal::Text(spelled(atom, display))));
         self.at += 1;
         if self.peek().is_some_and(|atom| atom.what == What::Possessive) {
             // `the student Kyle's friends` are other rows than Kyle's own.
             return Err(self.trouble());
         }
         Ok(())
-    }
-
-    /// A literal as the column's data spells it, else as written.
-    pub(super) fn spelled(&self, atom: &Atom, col: Col) -> String {
-        atom.values().find(|(place, _)| *place == col).map_or_else(
-            || match &atom.what {
-                What::Text(text) => text.clone(),
-                _ => atom.raw.trim_matches(['"', '\'', '`', '“', '”', ' ']).to_owned(),
-            },
-            |(_, value)| value.to_owned(),
-        )
     }
 }
 
@@ -255,4 +244,15 @@ pub(super) fn limit(number: Option<f64>) -> Read<Option<u64>> {
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked just above")]
     Ok(Some(value as u64))
+}
+
+/// A literal as the column's data spells it, else as written.
+pub(super) fn spelled(atom: &Atom, col: Col) -> String {
+    atom.values().find(|(place, _)| *place == col).map_or_else(
+        || match &atom.what {
+            What::Text(text) => text.clone(),
+            _ => atom.raw.trim_matches(['"', '\'', '`', '“', '”', ' ']).to_owned(),
+        },
+        |(_, value)| value.to_owned(),
+    )
 }

@@ -52,7 +52,7 @@ impl Reader<'_> {
         if let Some(atom) = self.peek().filter(|atom| !atom.links().is_empty()) {
             let table_fit = atom.table().map_or(0, |(_, _, fit)| fit);
             let inside = self.column_in(atom, scope.table)?;
-            let fit = self.fit_in(atom, scope.table);
+            let fit = atom.fit_in(scope.table);
             if let Some(col) = inside.filter(|_| fit > table_fit || (!counting && fit == table_fit)) {
                 if counting && !self.schema.column(col).is_number() {
                     return Err(self.trouble());

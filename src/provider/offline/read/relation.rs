@@ -24,13 +24,13 @@ impl Reader<'_> {
         });
         self.around.pop();
         let inner = inner?;
-        self.relate(scope, inner, via, negated, count, &words)
+        self.relate(scope, &inner, via, negated, count, &words)
     }
 
     pub(super) fn relate(
         &mut self,
         scope: &mut Scope,
-        inner: Scope,
+        inner: &Scope,
         via: Option<Col>,
         negated: bool,
         count: Option<(Op, u64)>,
@@ -40,7 +40,7 @@ impl Reader<'_> {
             scope.groups.push(Group::Row(inner.table));
             return Ok(());
         }
-        let conds = ranked_conds(&inner, words)?;
+        let conds = ranked_conds(inner, words)?;
         if inner.table == scope.table && self.both && !conds.is_empty() {
             // Two things of different rows that share what is shown: not one row with both.
             return Err(crate::provider::offline::trouble::Trouble::Stuck("both".to_owned()));

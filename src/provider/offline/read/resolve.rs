@@ -23,11 +23,6 @@ impl Reader<'_> {
         self.one_of(&atom.raw, &named)
     }
 
-    /// How well an atom names a column of this table.
-    pub(super) fn fit_in(&self, atom: &Atom, table: TableId) -> u8 {
-        atom.columns().filter(|(col, _)| col.table == table).map(|(_, fit)| fit).max().unwrap_or(0)
-    }
-
     /// The column that an atom names: of this table, else of the nearest that has one.
     pub(super) fn column_near(&self, atom: &Atom, table: TableId) -> Read<Option<Col>> {
         if let Some(col) = self.column_in(atom, table)? {

@@ -2,6 +2,7 @@
 
 use super::head::Head;
 use super::{Item, Read, Reader, Scope};
+use crate::provider::offline::atoms::Atom;
 use crate::provider::offline::lexicon::Role;
 use crate::provider::offline::schema::TableId;
 use crate::provider::offline::trouble::Trouble;
@@ -23,7 +24,7 @@ impl Reader<'_> {
                 _ => None,
             })
             .collect();
-        let fits = |table: TableId| unowned.iter().all(|&at| self.fit_in(&self.atoms[at], table) > 0);
+        let fits = |table: TableId| unowned.iter().all(|&at| self.atoms[at].fit_in(table) > 0);
         match (found, &head.main) {
             (Some(table), None)
                 if !unowned.is_empty()
@@ -62,7 +63,7 @@ impl Reader<'_> {
     /// Whether the last thing asked for is a column that this table has.
     fn ends_with_attribute_of(&self, head: &Head, table: TableId) -> bool {
         match head.items.last() {
-            Some(Item::Attribute { atom, owner: None, .. }) => self.fit_in(&self.atoms[*atom], table) > 0,
+            Some(Item::Attribute { atom, owner: None, .. }) => self.atoms[*atom].fit_in(table) > 0,
             _ => false,
         }
     }
@@ -90,12 +91,12 @@ impl Reader<'_> {
         }
         if attributes.is_empty() {
             if let Some(scope) = head.items.iter().find_map(|item| match item {
-                Item::Count(scope) => Some(scope.clone()),
+                Item::Count(scope) => Some(Scope::clone(scope)),
                 _ => None,
             }) {
                 return Ok(scope);
             }
-            let counted = self.atoms[self.at.min(self.atoms.len())..].iter().find_map(|atom| atom.table());
+            let counted = self.atoms[self.at.min(self.atoms.len())..].iter().find_map(Atom::table);
             if let ([Item::Bucket(_)], Some((table, ..))) = (head.items.as_slice(), counted) {
                 return Ok(Scope::new(table, true));
             }
@@ -110,8 +111,7 @@ impl Reader<'_> {
 
     /// The table that has all these attributes: one that the question names, else the only one.
     fn inferred(&self, attributes: &[usize]) -> Read<TableId> {
-        let worst =
-            |table: TableId| attributes.iter().map(|&at| self.fit_in(&self.atoms[at], table)).min().unwrap_or(0);
+        let worst = |table: TableId| attributes.iter().map(|&at| self.atoms[at].fit_in(table)).min().unwrap_or(0);
         let mut named: Vec<(TableId, u8)> = Vec::new();
         for atom in self.atoms {
             if let Some((table, _, fit)) = atom.table()
