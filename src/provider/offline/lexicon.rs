@@ -223,7 +223,7 @@ const PHRASES: &[(Role, &str)] = &[
     (Sort, "sort, order, rank"),
     (
         Ascending,
-        "ascending, in ascending order, in ascending order of, in increasing order, in increasing order of, \
+        "ascending, ordered ascending by, sorted ascending by, in ascending order, in ascending order of, in increasing order, in increasing order of, \
          increasing, ascending order, from low to high, from lowest to highest, from young to old, from youngest \
          to oldest, from the youngest to the oldest, from smallest to largest, from small to large, from the \
          lowest to the highest, from least to most, from a to z, lowest first, smallest first, youngest first, in \
@@ -231,7 +231,7 @@ const PHRASES: &[(Role, &str)] = &[
     ),
     (
         Descending,
-        "descending, in descending order, in descending order of, in decreasing order, in decreasing order of, \
+        "descending, ordered descending by, sorted descending by, in descending order, in descending order of, in decreasing order, in decreasing order of, \
          decreasing, descending order, from high to low, from highest to lowest, from old to young, from oldest to \
          youngest, from the oldest to the youngest, from largest to smallest, from large to small, from the \
          highest to the lowest, from most to least, from z to a, highest first, largest first, oldest first, in \

@@ -143,6 +143,14 @@ fn links(schema: &Schema, phrase: &[Token]) -> Vec<Link> {
             }
         }
     }
+    // `country code` is a key of other tables, and the country's own `code`.
+    if found.iter().any(|link| matches!(link.target, Target::Column(_)) && link.fit >= ROOT) {
+        for (table, about) in schema.tables.iter().enumerate() {
+            let own = keys.strip_prefix(about.words.as_slice()).filter(|own| !own.is_empty());
+            let own = own.and_then(|own| schema.columns(table).find(|&col| schema.column(col).words == own));
+            found.extend(own.map(|col| Link { target: Target::Column(col), fit: OWN }));
+        }
+    }
     found.sort_by_key(|link| std::cmp::Reverse(link.fit));
     found
 }

@@ -379,6 +379,11 @@ pub(super) fn name_words(name: &str) -> Vec<String> {
     words
         .into_iter()
         .filter(|word| !word.is_empty() && word != "of" && word != "the")
+        .flat_map(|word| match word.as_str() {
+            "fname" | "firstname" => vec!["first".to_owned(), "name".to_owned()],
+            "lname" | "lastname" | "surname" => vec!["last".to_owned(), "name".to_owned()],
+            _ => vec![word],
+        })
         .map(|word| match word.as_str() {
             "num" | "nbr" | "cnt" => "number".to_owned(),
             "qty" => "quantity".to_owned(),

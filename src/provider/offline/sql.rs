@@ -70,7 +70,7 @@ pub(super) fn write(schema: &Schema, plan: &Plan) -> Option<String> {
     let mut orders = Vec::new();
     for (key, descending) in &plan.orders {
         let key = match key {
-            OrderKey::Column(col) => writer.name(*col)?,
+            OrderKey::Column(col) => writer.amount(*col)?,
             OrderKey::Count => writer.count.clone(),
             OrderKey::Shown => "1".to_owned(),
             OrderKey::Aggregate(aggregate, col) => format!("{}({})", aggregate.sql(), writer.name(*col)?),
@@ -203,7 +203,7 @@ impl<'a> Writer<'a> {
     fn output(&self, output: &Output) -> Option<String> {
         Some(match output {
             Output::Column(col) => self.name(*col)?,
-            Output::Aggregate(aggregate, col) => format!("{}({})", aggregate.sql(), self.name(*col)?),
+            Output::Aggregate(aggregate, col) => format!("{}({})", aggregate.sql(), self.amount(*col)?),
             Output::Different(col) => format!("COUNT(DISTINCT {})", self.name(*col)?),
             Output::Rows => self.count.clone(),
             Output::All => "*".to_owned(),
@@ -211,6 +211,13 @@ impl<'a> Writer<'a> {
                 dates::bucket(&self.name(*col)?, dates::format(self.schema.column(*col))?, *unit)?
             }
         })
+    }
+
+    /// A column as an amount: numbers that are stored as text compare as numbers.
+    fn amount(&self, col: Col) -> Option<String> {
+        let name = self.name(col)?;
+        let column = self.schema.column(col);
+        Some(if column.is_text() && column.is_numeric_text() { format!("CAST({name} AS REAL)") } else { name })
     }
 
     /// Counts rows, and over a table of links things: each once, however often it is linked.

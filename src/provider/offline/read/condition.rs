@@ -61,7 +61,8 @@ impl Reader<'_> {
         let Some(atom) = self.peek() else { return Ok(None) };
         match &atom.what {
             What::Role(Role::Compare(op, hint)) => {
-                if *hint != Hint::None && !self.schema.column(col).words.contains(&"age".to_owned()) {
+                let last = self.schema.column(col).words.last();
+                if *hint != Hint::None && !last.is_some_and(|last| hint.words().contains(&last.as_str())) {
                     return Ok(None);
                 }
                 let column = self.schema.column(col);

@@ -153,7 +153,11 @@ impl Reader<'_> {
                     _ => plan.joined = Some(related.clone()),
                 }
                 plan.counts_joined = true;
-                plan.groups.push(Group::Row(plan.root));
+                // `the language spoken in the most countries`: what rows share is ranked, not each row.
+                match scope.shared.filter(|col| !self.is_row(*col) && self.schema.display(col.table) != Some(*col)) {
+                    Some(col) => plan.groups.push(Group::Column(col)),
+                    None => plan.groups.push(Group::Row(plan.root)),
+                }
                 plan.orders.push((OrderKey::Count, descending));
             }
             RankBy::Own => {

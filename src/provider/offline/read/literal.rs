@@ -2,8 +2,10 @@
 
 use super::noun::spelled;
 use super::{Read, Reader, Scope};
+use crate::provider::offline::atoms::What;
 use crate::provider::offline::calendar::Period;
 use crate::provider::offline::dates;
+use crate::provider::offline::lexicon::Role;
 use crate::provider::offline::link::is_place;
 use crate::provider::offline::plan::{Cond, Literal, Op};
 use crate::provider::offline::schema::{Col, TableId};
@@ -37,6 +39,7 @@ impl Reader<'_> {
         };
         let Some(col) = col else { return Err(self.trouble_at(atom)) };
         self.check_place(at, col, scope.table)?;
+        self.check_subject(at, col)?;
         if !direct && !atom.raw.starts_with(char::is_uppercase) {
             self.happened = Some(col.table);
         }
@@ -64,6 +67,22 @@ impl Reader<'_> {
         columns.push(col);
         self.one_of(&self.atoms[at].raw, &columns)?;
         Ok(())
+    }
+
+    /// `the region of Angola`, `which continent is Angola in`: the row itself is named, so a value found under another
+    /// heading than the row's name is not what is meant without a doubt.
+    fn check_subject(&self, at: usize, col: Col) -> Read<()> {
+        let atom = &self.atoms[at];
+        let proper = atom.raw.starts_with(|c: char| c.is_uppercase() || !c.is_alphanumeric());
+        let next = self.atoms.get(at + 1);
+        let owns = next.is_some_and(|next| next.what == What::Possessive);
+        let goes_on = next.is_some_and(|next| next.what != What::Stop);
+        let before = at.checked_sub(1).and_then(|before| self.atoms[before].role());
+        let subject = owns || matches!(before, Some(Role::Of | Role::Do)) || (before == Some(Role::Be) && goes_on);
+        match self.schema.display(col.table) {
+            Some(display) if proper && subject && display != col => self.one_of(&atom.raw, &[display, col]).map(|_| ()),
+            _ => Ok(()),
+        }
     }
 
     /// Of these columns, those in the tables nearest to this one.

@@ -4,8 +4,10 @@ use super::{Read, Reader, Scope};
 use crate::provider::offline::atoms::{Atom, What};
 use crate::provider::offline::dates;
 use crate::provider::offline::lexicon::Role;
-use crate::provider::offline::plan::{Cond, Group};
-use crate::provider::offline::schema::TableId;
+use crate::provider::offline::plan::{Cond, Group, Op};
+use crate::provider::offline::schema::{Col, TableId};
+use crate::provider::offline::stem::verbal;
+use crate::provider::offline::trouble::Trouble;
 
 /// What has been said and waits for what it belongs to.
 #[derive(Default)]
@@ -33,6 +35,19 @@ fn join_alternatives(scope: &mut Scope, alternative: Option<usize>) -> Option<us
     any.extend(right);
     scope.conds.push(Cond::Any(any));
     None
+}
+
+/// Whether one column would have to hold two values at once: then `and` meant something else.
+fn contradictory(scope: &Scope) -> bool {
+    let mut columns: Vec<Col> = Vec::new();
+    scope.conds.iter().any(|cond| match cond {
+        Cond::Compare(col, Op::Eq, _) if columns.contains(col) => true,
+        Cond::Compare(col, Op::Eq, _) => {
+            columns.push(*col);
+            false
+        }
+        _ => false,
+    })
 }
 
 /// Whether `and` and `or` stand side by side over different columns: which binds first is anybody's guess.
@@ -96,6 +111,9 @@ impl Reader<'_> {
                 }
             }
         }
+        if contradictory(scope) {
+            return Err(Trouble::Stuck("and".to_owned()));
+        }
         if open.negated || open.named || open.alternative.is_some() || scope.top_of.is_some() || mixed(scope) {
             return Err(self.trouble());
         }
@@ -137,7 +155,13 @@ impl Reader<'_> {
                     next,
                     Some(What::Name(_) | What::Role(Role::Have | Role::Be | Role::Determiner | Role::Some))
                 );
-                if !pair {
+                // `speak both English and Dutch`: two rows of another table, each with its value.
+                let values = self.ahead(1).is_some_and(|next| {
+                    next.table().is_none()
+                        && next.values().next().is_some()
+                        && next.values().all(|(col, _)| col.table != scope.table)
+                });
+                if !pair && !values {
                     return Err(self.trouble());
                 }
                 self.both = true;
@@ -193,12 +217,20 @@ impl Reader<'_> {
         } else if scope.top && self.sorting {
             self.at += 1;
             self.order_keys(scope, None)?;
-        } else if scope.top && self.group_follows() {
+        } else if scope.top && !self.agent() && self.group_follows() {
             self.each(scope)?;
         } else {
             return Ok(false);
         }
         Ok(true)
+    }
+
+    /// Whether the `by` here names who did it: `owned by`, `spoken by`.
+    fn agent(&self) -> bool {
+        let before = self.at.checked_sub(1).map(|before| &self.atoms[before]);
+        before.is_some_and(|atom| {
+            matches!(atom.role(), Some(Role::Light | Role::Have)) || verbal(&atom.raw.to_lowercase())
+        })
     }
 
     /// `or`: what follows is an alternative to the condition before it.

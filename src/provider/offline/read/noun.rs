@@ -157,7 +157,9 @@ impl Reader<'_> {
             return Ok(());
         }
         let Some((end, hint)) = superlative else {
-            return if number.is_some() { Err(self.trouble_at(noun)) } else { Ok(()) };
+            // `the 3 countries with the most …`: the superlative is still to come.
+            scope.top_of = limit(number)?;
+            return Ok(());
         };
         let limit = limit(number)?.unwrap_or(1);
         let (col, reversed) = match column {

@@ -2,6 +2,7 @@
 
 use super::noun::{limit, other};
 use super::{Rank, RankBy, Read, Reader, Scope};
+use crate::provider::offline::dates;
 use crate::provider::offline::lexicon::{End, Hint, Role};
 use crate::provider::offline::plan::{Aggregate, Cond, Op, Related};
 use crate::provider::offline::schema::Col;
@@ -14,10 +15,8 @@ impl Reader<'_> {
             return Err(self.trouble());
         }
         let words = self.peek().map_or_else(String::new, |atom| atom.raw.clone());
-        let mut number = None;
-        if scope.top_of.is_some() {
-            return Err(self.trouble());
-        }
+        #[expect(clippy::cast_precision_loss, reason = "at most a million")]
+        let mut number = scope.top_of.take().map(|limit| limit as f64);
         if self.skip(&[Role::Top]) {
             number = self.number();
             self.at += usize::from(number.is_some());
@@ -53,8 +52,13 @@ impl Reader<'_> {
             let table_fit = atom.table().map_or(0, |(_, _, fit)| fit);
             let inside = self.column_in(atom, scope.table)?;
             let fit = atom.fit_in(scope.table);
+            // `most languages` counts them; only amounts and dates have a most of their own.
+            let amounts = ["most", "least", "fewest", "most of"].contains(&words.to_lowercase().as_str());
+            let sortable = |col: Col| {
+                !amounts || self.schema.column(col).is_number() || dates::format(self.schema.column(col)).is_some()
+            };
             if let Some(col) = inside.filter(|_| fit > table_fit || (!counting && fit == table_fit)) {
-                if counting && !self.schema.column(col).is_number() {
+                if !sortable(col) || (counting && !self.schema.column(col).is_number()) {
                     return Err(self.trouble());
                 }
                 self.at += 1;
@@ -67,6 +71,9 @@ impl Reader<'_> {
                 return self.ranked_relation(scope, end_of_noun, end, limit);
             }
             if let Some(col) = self.column_near(atom, scope.table)? {
+                if !sortable(col) {
+                    return Err(self.trouble());
+                }
                 self.at += 1;
                 if counting && !self.schema.column(col).is_number() {
                     return Err(self.trouble());

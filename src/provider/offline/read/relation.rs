@@ -147,6 +147,12 @@ impl Reader<'_> {
     pub(super) fn leading_number(&mut self, scope: &mut Scope, negated: bool) -> Read<()> {
         let Some(value) = self.number() else { return Err(self.trouble()) };
         let here = self.at;
+        if !negated && matches!(self.ahead(1).and_then(Atom::role), Some(Role::Superlative(..))) {
+            // `with the 3 lowest populations`
+            scope.top_of = super::noun::limit(Some(value))?;
+            self.at += 1;
+            return self.superlative(scope);
+        }
         if negated || !self.ahead(1).is_some_and(|next| next.table().is_some() || matches!(next.role(), Some(Role::Or)))
         {
             return Err(self.trouble());

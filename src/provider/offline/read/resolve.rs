@@ -118,7 +118,28 @@ impl Reader<'_> {
     }
 
     /// The column that an adjective measures, and whether it counts the other way (a birth date for an age).
+    ///
+    /// Where the table has none, that of what its rows point at will do: a player's height is the person's.
     pub(super) fn measured(&self, hint: Hint, table: TableId, words: &str) -> Read<Option<(Col, bool)>> {
+        if let Some(found) = self.measured_in(hint, table, words)? {
+            return Ok(Some(found));
+        }
+        if hint == Hint::Date {
+            return Ok(None);
+        }
+        let mut found = None;
+        for key in self.schema.keys.iter().filter(|key| key.from.table == table && key.to.table != table) {
+            if let Some(column) = self.measured_in(hint, key.to.table, words)? {
+                if found.is_some() {
+                    return Ok(None);
+                }
+                found = Some(column);
+            }
+        }
+        Ok(found)
+    }
+
+    fn measured_in(&self, hint: Hint, table: TableId, words: &str) -> Read<Option<(Col, bool)>> {
         for word in hint.words() {
             let columns: Vec<Col> = self
                 .schema
