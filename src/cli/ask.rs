@@ -69,6 +69,7 @@ pub(crate) fn run(options: &Options, args: &Args, out: &mut dyn Write) -> Result
         Mode::Json => Some(JsonLines::begin(&mut *out, &Header::new()).map_err(unwritable)?),
         Mode::Text => None,
     };
+    let front = if lines.is_some() { "json" } else { "text" };
     let mut err = io::stderr().lock();
     let mut written = Ok(());
     let mut show = |event: &Event| match &mut lines {
@@ -77,7 +78,7 @@ pub(crate) fn run(options: &Options, args: &Args, out: &mut dyn Write) -> Result
         // Nobody may be watching; the answer counts.
         None => drop(write_step(&mut err, event)),
     };
-    let answered = answer(&mut supervisor, &appliance, options, &question, &mut show);
+    let answered = answer(&mut supervisor, &appliance, options, &question, front, &mut show);
     let envelope = match answered {
         Ok(envelope) => envelope,
         Err(failure) => {
@@ -105,9 +106,10 @@ pub(super) fn answer(
     appliance: &Appliance,
     options: &Options,
     question: &str,
+    front: &str,
     show: &mut dyn FnMut(&Event),
 ) -> Result<Envelope, Failure> {
-    let first = supervisor.ask(question, "text")?;
+    let first = supervisor.ask(question, front)?;
     let mut collector = Collector::new(question);
     let mut stopped: Option<(i32, Instant)> = None;
     let mut fault = None;

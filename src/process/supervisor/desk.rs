@@ -122,6 +122,12 @@ impl Desk {
         Record { question: self.question.as_ref().map(|(id, _)| id.clone()), entry }
     }
 
+    /// Keeps what a role reported; a new process's report takes its predecessor's place.
+    pub(super) fn note_report(&mut self, report: Report) {
+        self.reports.retain(|known| known.role != report.role);
+        self.reports.push(report);
+    }
+
     /// Decides on a request.
     pub(super) fn admit(&self, origin: Origin, request: &Request, settings: &SqlSettings) -> Step {
         let errand = match request {
