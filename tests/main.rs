@@ -2,6 +2,8 @@
 #![allow(clippy::disallowed_methods, reason = "tests start the program under test")]
 #![allow(missing_docs, reason = "a test's name says what it proves")]
 
+mod rooms;
+
 #[test]
 fn no_test_file_is_forgotten() {
     let declared = include_str!("main.rs");
