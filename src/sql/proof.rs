@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -12,7 +13,7 @@ use crate::sql::gate::QueryResult;
 const PROVING_ROWS: usize = 50;
 
 /// One number of an answer and the cell it came from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Receipt {
     /// The number as written.
     pub text: String,
