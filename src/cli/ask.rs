@@ -183,6 +183,9 @@ fn show_answer(out: &mut dyn Write, err: &mut dyn Write, envelope: &Envelope) ->
     {
         writeln!(err, "note: the result was cut; more rows exist than were read")?;
     }
+    if envelope.grounded == Some(false) {
+        writeln!(err, "note: a number in this answer is in no result; look at the queries above before you use it")?;
+    }
     if let Some(as_of) = &envelope.basis.as_of {
         writeln!(err, "basis: {}, as of {as_of}", harmless(&envelope.basis.database))?;
     }
