@@ -209,12 +209,22 @@ impl Supervisor {
                 FromAgent::Refused(reason) => return Err(SupervisorError::RoleRefused(reason)),
                 FromAgent::Event(event) => self.happenings.push(Happening::Event(event)),
                 FromAgent::Response(response) => self.happenings.push(Happening::Response(response)),
+                // The loop keeps its own budget; an agent that goes past it is not the loop any more.
+                FromAgent::Call { .. } if self.desk.calls >= self.call_budget() => {
+                    steps.push(self.desk.death(Role::Agent, "killed: it asked for more than its budget of calls"));
+                    return self.mute(Role::Agent);
+                }
                 FromAgent::Call { id, request } => {
+                    self.desk.calls += 1;
                     steps.push(self.desk.admit(self.desk.agent_call(id), &request, &self.setup.sql));
                 }
             }
         }
         Ok(())
+    }
+
+    fn call_budget(&self) -> u32 {
+        self.setup.agent.as_ref().map_or(0, |agent| agent.budget.calls)
     }
 
     fn begin_agent(&mut self) {
