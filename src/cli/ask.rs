@@ -5,6 +5,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
+
 use crate::agent::Event;
 use crate::audit::Entry;
 use crate::cli::appliance::Appliance;
@@ -13,6 +15,7 @@ use crate::cli::{ExitKind, Failure};
 use crate::process::{Happening, Supervisor};
 use crate::sandbox::Strictness;
 use crate::session::Header;
+use crate::sql::connection::OpenedAs;
 use crate::sql::proof::Proof;
 use crate::ui::JsonLines;
 use crate::ui::collector::{Collector, Ending};
@@ -144,9 +147,11 @@ pub(super) fn answer(
     };
     let last = supervisor.record(entry)?;
     let audit = AuditRange { first, last, head: supervisor.head().hash.to_string() };
+    let database = supervisor.database();
     let basis = Basis {
         database: file_name(&options.db),
-        as_of: supervisor.database().map(|identity| identity.modified.clone()),
+        as_of: database.and_then(|identity| to_the_second(&identity.modified)),
+        opened: database.map(|identity| identity.opened),
         newest: None,
         range: None,
     };
@@ -187,7 +192,11 @@ fn show_answer(out: &mut dyn Write, err: &mut dyn Write, envelope: &Envelope) ->
         writeln!(err, "note: a number in this answer is in no result; look at the queries above before you use it")?;
     }
     if let Some(as_of) = &envelope.basis.as_of {
-        writeln!(err, "basis: {}, as of {as_of}", harmless(&envelope.basis.database))?;
+        let checkpoint = match envelope.basis.opened {
+            Some(OpenedAs::AsOfLastCheckpoint) => "the last checkpoint, ",
+            _ => "",
+        };
+        writeln!(err, "basis: {}, as of {checkpoint}{as_of}", harmless(&envelope.basis.database))?;
     }
     if envelope.best_effort_sandbox {
         writeln!(err, "note: the sandbox is best effort on this kernel")?;
@@ -228,6 +237,12 @@ fn from_stdin() -> Result<String, Failure> {
 
 fn unwritable(error: io::Error) -> Failure {
     Failure::new(ExitKind::Output, "the answer can't be written to standard output").because(error)
+}
+
+/// A time as people read it: whole seconds, UTC.
+fn to_the_second(time: &str) -> Option<String> {
+    let time: Timestamp = time.parse().ok()?;
+    Some(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
 }
 
 fn file_name(path: &Path) -> String {

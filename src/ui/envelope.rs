@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::session::Usage;
+use crate::sql::connection::OpenedAs;
 use crate::sql::gate::{Cap, QueryResult};
 use crate::sql::proof::Receipt;
 
@@ -95,6 +96,8 @@ pub struct Basis {
     pub database: String,
     /// When the file was last changed, UTC.
     pub as_of: Option<String>,
+    /// How it was read; `as_of_last_checkpoint` means that later commits could not be seen.
+    pub opened: Option<OpenedAs>,
     /// The newest data seen in the results, where a result shows it.
     pub newest: Option<String>,
     /// The date range the answer is about, where the question named one.
