@@ -1,3 +1,5 @@
 //! The program: parse, hand over, exit code.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    pi_sql::cli::run(std::env::args_os().collect())
+}

@@ -1,6 +1,9 @@
 //! The program as its users drive it: one binary of tests, one module a concern.
 #![allow(clippy::disallowed_methods, reason = "tests start the program under test")]
+#![allow(clippy::unwrap_used, reason = "a test that meets an error fails")]
 #![allow(missing_docs, reason = "a test's name says what it proves")]
+
+mod rooms;
 
 #[test]
 fn no_test_file_is_forgotten() {

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use tokio::time::Instant;
 
 use crate::session::Usage;
@@ -23,7 +25,7 @@ const RETRIES: u32 = 3;
 const RETRY_BASE: Duration = Duration::from_secs(2);
 
 /// What one prompt may use.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
     /// Replies of the model; the one last reply after a budget is used up comes on top.
     pub turns: u32,
@@ -42,7 +44,7 @@ pub struct Budget {
 }
 
 /// How a reply that failed for a moment is asked for again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retry {
     /// How often.
     pub attempts: u32,

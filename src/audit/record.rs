@@ -30,6 +30,11 @@ pub enum Entry {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         arguments: Vec<String>,
     },
+    /// From here on the answers come from another file, or from the same one read in another way.
+    Database {
+        /// The database's identity, as in `start`.
+        identity: Value,
+    },
     /// A person (or a batch file on their behalf) asked.
     Question {
         /// Their words.
@@ -181,23 +186,26 @@ impl Record {
 
 impl Entry {
     /// Every kind, as the log spells it.
-    pub const KINDS: [&'static str; 11] =
-        ["start", "question", "query", "outcome", "refusal", "finding", "answer", "death", "repair", "rotate", "stop"];
+    pub const KINDS: [&'static str; 12] = [
+        "start", "database", "question", "query", "outcome", "refusal", "finding", "answer", "death", "repair",
+        "rotate", "stop",
+    ];
 
     /// Its kind, as the log spells it.
     pub fn kind(&self) -> &'static str {
         let position = match self {
             Self::Start { .. } => 0,
-            Self::Question { .. } => 1,
-            Self::Query { .. } => 2,
-            Self::Outcome { .. } => 3,
-            Self::Refusal { .. } => 4,
-            Self::Finding { .. } => 5,
-            Self::Answer { .. } => 6,
-            Self::Death { .. } => 7,
-            Self::Repair { .. } => 8,
-            Self::Rotate { .. } => 9,
-            Self::Stop { .. } => 10,
+            Self::Database { .. } => 1,
+            Self::Question { .. } => 2,
+            Self::Query { .. } => 3,
+            Self::Outcome { .. } => 4,
+            Self::Refusal { .. } => 5,
+            Self::Finding { .. } => 6,
+            Self::Answer { .. } => 7,
+            Self::Death { .. } => 8,
+            Self::Repair { .. } => 9,
+            Self::Rotate { .. } => 10,
+            Self::Stop { .. } => 11,
         };
         Self::KINDS[position]
     }

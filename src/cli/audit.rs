@@ -21,7 +21,7 @@ const LOOK: Duration = Duration::from_millis(200);
 
 /// Checks, shows or follows the audit log.
 #[derive(Args, Clone, Debug)]
-pub struct AuditArgs {
+pub(super) struct AuditArgs {
     #[command(subcommand)]
     command: AuditCommand,
 }
@@ -88,7 +88,7 @@ enum Stop {
 }
 
 /// Runs the command on the log of this directory.
-pub fn run(args: &AuditArgs, out_dir: &Path, out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn run(args: &AuditArgs, out_dir: &Path, out: &mut dyn Write) -> Result<(), Failure> {
     let done = match &args.command {
         AuditCommand::Verify(args) => check(args, out_dir, out),
         AuditCommand::Show(args) => show(args, out_dir, out),

@@ -1,8 +1,127 @@
 //! The command line: one file a subcommand.
+//!
+//! stdout carries the answer and nothing else; the trail and notes go to stderr.
 #![forbid(unsafe_code)]
 
-pub mod audit;
+mod appliance;
+mod ask;
+mod audit;
+mod doctor;
+mod eval;
 mod failure;
-pub mod sample;
+mod options;
+mod prompt;
+mod query;
+mod sample;
+mod schema;
+
+use std::error::Error;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
 
 pub use failure::{ExitKind, Failure};
+
+use crate::cli::options::Options;
+use crate::process;
+use crate::ui::text::harmless;
+
+/// A question in plain English, one sentence with the number in it, and a receipt for every query that ran.
+#[derive(Parser)]
+#[command(name = "pi-sql", version, arg_required_else_help = false, after_help = EXIT_CODES)]
+struct CommandLine {
+    #[command(flatten)]
+    options: Options,
+    #[command(flatten)]
+    ask: ask::AskOptions,
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// The question, after `--`.
+    #[arg(last = true, value_name = "QUESTION")]
+    question: Vec<String>,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 answered, 2 usage, 3 no answer (asked back, cannot, or withheld), 4 model, 5 database, 6 sandbox, 7 audit or \
+output, 128+n stopped by signal n.";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Ask a question (the default: `pi-sql -- "how many …?"`).
+    Ask(ask::Args),
+    /// Run one SELECT of your own through the same belts.
+    Query(query::Args),
+    /// List the tables, or describe one.
+    Schema(schema::Args),
+    /// Verify, show or follow the audit log.
+    Audit(audit::AuditArgs),
+    /// Print exactly what the model is told.
+    Prompt(prompt::Args),
+    /// Write the sample database.
+    Sample(sample::Sample),
+    /// Prove the belts where they run.
+    Doctor(doctor::Args),
+    /// Ask a file of questions with known answers, and count.
+    Eval(eval::Args),
+}
+
+/// Runs the program: a role if its parent started one, else what the command line says.
+pub fn run(arguments: Vec<OsString>) -> ExitCode {
+    if let Some(code) = process::run_role(&arguments) {
+        return code;
+    }
+    let line = match CommandLine::try_parse_from(arguments) {
+        Ok(line) => line,
+        Err(error) => {
+            let _ = error.print();
+            return if error.use_stderr() { ExitKind::Usage.into() } else { ExitCode::SUCCESS };
+        }
+    };
+    match dispatch(line) {
+        Ok(code) => code,
+        Err(failure) => {
+            let code = failure.kind().into();
+            report(&failure);
+            code
+        }
+    }
+}
+
+fn dispatch(line: CommandLine) -> Result<ExitCode, Failure> {
+    let options = line.options;
+    let out = &mut io::stdout().lock();
+    match line.command {
+        None => ask::run(&options, &ask::Args { options: line.ask, question: line.question }, out),
+        Some(Command::Ask(mut args)) => {
+            args.question.extend(line.question);
+            ask::run(&options, &args, out)
+        }
+        Some(Command::Query(args)) => query::run(&options, &args, out),
+        Some(Command::Schema(args)) => schema::run(&options, &args, out),
+        Some(Command::Audit(args)) => done(audit::run(&args, &options.out, out)),
+        Some(Command::Prompt(args)) => done(prompt::run(&options, &args, out)),
+        Some(Command::Sample(args)) => done(sample::run(&args)),
+        Some(Command::Doctor(args)) => doctor::run(&options, &args, out),
+        Some(Command::Eval(args)) => eval::run(&options, &args, out),
+    }
+}
+
+fn done(result: Result<(), Failure>) -> Result<ExitCode, Failure> {
+    result.map(|()| ExitCode::SUCCESS)
+}
+
+/// Says what failed, why, and what to do next.
+fn report(failure: &Failure) {
+    let mut err = io::stderr().lock();
+    let _ = writeln!(err, "error: {}", harmless(&failure.to_string()));
+    let mut cause = failure.source();
+    while let Some(error) = cause {
+        let _ = writeln!(err, "  because: {}", harmless(&error.to_string()));
+        cause = error.source();
+    }
+    for hint in failure.hints() {
+        let _ = writeln!(err, "  hint: {}", harmless(hint));
+    }
+}

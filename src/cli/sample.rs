@@ -8,16 +8,16 @@ use crate::sql::sample::{self, SampleError};
 
 /// Writes a sample database: two years of a small software company, the same bytes each time.
 #[derive(Debug, clap::Args)]
-pub struct Sample {
+pub(super) struct Sample {
     /// Where to write it.
-    pub path: PathBuf,
+    pub(super) path: PathBuf,
     /// Replace the file that is there.
     #[arg(long)]
-    pub force: bool,
+    pub(super) force: bool,
 }
 
 /// Writes it, and says so on stderr.
-pub fn run(arguments: &Sample) -> Result<(), Failure> {
+pub(super) fn run(arguments: &Sample) -> Result<(), Failure> {
     sample::write(&arguments.path, arguments.force)?;
     // Nobody may be listening; the file is there all the same.
     let _ = writeln!(std::io::stderr(), "{} written: ask it something with --db", arguments.path.display());

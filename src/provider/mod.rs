@@ -72,6 +72,22 @@ pub trait Provider: Send + Sync {
     ) -> Result<AssistantMessage, ProviderError>;
 }
 
+/// The model that answers when no other is named: built in, without key, network or weights.
+pub const DEFAULT: &str = "offline/planner";
+
+/// No such model.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no model “{0}”: use {DEFAULT}")]
+pub struct UnknownModel(String);
+
+/// The model of that name, `provider/id`.
+pub fn select(model: &str) -> Result<Box<dyn Provider>, UnknownModel> {
+    match model {
+        DEFAULT => Ok(Box::new(offline::Planner::new())),
+        _ => Err(UnknownModel(model.to_owned())),
+    }
+}
+
 /// A model could not reply.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{provider} did not answer: {message}")]

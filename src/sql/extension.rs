@@ -11,12 +11,12 @@ use crate::sql::tools::{DescribeTable, ListTables, LoadSkill, RunQuery, SaveFind
 pub struct SqlExtension {
     gate: Arc<dyn Gate>,
     skills: Vec<Skill>,
-    ask: Template,
+    ask: Option<Template>,
 }
 
 impl SqlExtension {
     /// The extension on this gate, with the skills a model may load and the template behind `/ask`.
-    pub fn new(gate: Arc<dyn Gate>, skills: Vec<Skill>, ask: Template) -> Self {
+    pub fn new(gate: Arc<dyn Gate>, skills: Vec<Skill>, ask: Option<Template>) -> Self {
         Self { gate, skills, ask }
     }
 }
@@ -33,6 +33,7 @@ impl Extension for SqlExtension {
         registry.tool(RunQuery::new(gate.clone()))?;
         registry.tool(SaveFinding::new(gate))?;
         registry.tool(LoadSkill::new(skills))?;
+        let Some(ask) = ask else { return Ok(()) };
         registry.command(Command {
             name: "ask".into(),
             description: ask.description.clone(),
@@ -58,7 +59,7 @@ mod tests {
     fn registry() -> Registry {
         let resources = crate::resources::Resources::load(None).unwrap();
         let ask = resources.template("ask").unwrap().clone();
-        Registry::of(vec![Box::new(SqlExtension::new(Arc::new(Closed), resources.skills, ask))]).unwrap()
+        Registry::of(vec![Box::new(SqlExtension::new(Arc::new(Closed), resources.skills, Some(ask)))]).unwrap()
     }
 
     #[test]

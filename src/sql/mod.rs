@@ -5,6 +5,7 @@ pub mod cell;
 pub mod connection;
 pub mod errand;
 pub mod extension;
+pub mod findings;
 #[cfg(test)]
 mod fixture;
 pub mod gate;
@@ -12,6 +13,7 @@ pub mod guard;
 pub mod hints;
 pub mod local;
 pub mod outcome;
+pub mod proof;
 pub mod query;
 pub mod receipt;
 pub mod sample;

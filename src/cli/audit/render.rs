@@ -59,6 +59,7 @@ fn describe(entry: &Entry) -> Block {
             }
             Block { summary: format!("pi-sql {version}, {model}"), texts }
         }
+        Entry::Database { identity } => Block { summary: "is another now".into(), texts: vec![identity.to_string()] },
         Entry::Question { text, front, model } => {
             Block { summary: format!("by {front}, to {model}"), texts: vec![text.clone()] }
         }

@@ -249,6 +249,13 @@ mod tests {
     }
 
     #[test]
+    fn text_that_is_not_utf8_is_shown_and_proves_nothing() {
+        let table = described("CREATE TABLE t (a TEXT); INSERT INTO t VALUES (CAST(x'ff41' AS TEXT))", "t");
+        assert_eq!(table.columns[0].samples, [json!("\u{fffd}A")]);
+        assert!(!table.columns[0].samples_complete);
+    }
+
+    #[test]
     fn samples_can_be_turned_off_and_storage_stays() {
         let connection = database("CREATE TABLE t (a); INSERT INTO t VALUES ('secret')");
         let table = TableName::look_up(&connection, "t").unwrap();

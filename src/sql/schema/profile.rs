@@ -73,6 +73,9 @@ pub(super) struct Column<'a> {
 
 /// Looks at the first rows, and at the newest where those are not all.
 pub(super) fn profile(connection: &Connection, table: &TableName, columns: &[Column<'_>]) -> Profile {
+    if columns.is_empty() {
+        return Profile { columns: Vec::new(), rows: 0, whole: false };
+    }
     let deadline = Instant::now() + TIME;
     let all: Vec<&str> = columns.iter().map(|column| column.quoted).collect();
     let mut seen = vec![Seen::default(); columns.len()];
@@ -226,7 +229,8 @@ impl Seen {
             self.classes.into_iter().zip(CLASS_NAMES).filter(|(count, _)| *count > 0).collect();
         classes.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
         let repeats = self.values.values().any(|(count, _)| *count > 1);
-        let complete = proven && !self.overflowed && self.values.len() <= most;
+        let exact = !self.overflowed && self.values.keys().all(Key::is_exact);
+        let complete = proven && exact && self.values.len() <= most;
         let shown = if complete || repeats { most } else { UNIQUE_SAMPLES };
         let mut values: Vec<(Key, (u64, usize))> = self.values.into_iter().collect();
         values.sort_by_key(|(_, (count, order))| (std::cmp::Reverse(*count), *order));
@@ -239,6 +243,14 @@ impl Seen {
 }
 
 impl Key {
+    /// Whether its sample can be compared with the column.
+    fn is_exact(&self) -> bool {
+        match self {
+            Self::Integer(_) | Self::Real(_) => true,
+            Self::Text(bytes, cut) => !cut && std::str::from_utf8(bytes).is_ok(),
+        }
+    }
+
     fn sample(&self) -> Value {
         match self {
             Self::Integer(n) => Cell::of(ValueRef::Integer(*n), SAMPLE_BYTES).value,

@@ -29,7 +29,7 @@ fn registry(gate: Arc<dyn Gate>) -> Registry {
     let ask = resources.template("ask").unwrap().clone();
     let hidden = Skill { name: "secret".into(), description: "-".into(), body: "-".into(), hidden: true };
     let skills = resources.skills.into_iter().chain([hidden]).collect();
-    Registry::of(vec![Box::new(SqlExtension::new(gate, skills, ask))]).unwrap()
+    Registry::of(vec![Box::new(SqlExtension::new(gate, skills, Some(ask)))]).unwrap()
 }
 
 async fn call(registry: &Registry, tool: &str, arguments: Value) -> Result<ToolOutput, ToolError> {

@@ -1,0 +1,112 @@
+//! `pi-sql doctor`: what is in force here, checked where it runs.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use crate::audit;
+use crate::cli::appliance::Appliance;
+use crate::cli::options::Options;
+use crate::cli::query::request;
+use crate::cli::{ExitKind, Failure};
+use crate::sandbox::Strictness;
+use crate::sql::gate::{ListTables, RefusalKind, Request};
+use crate::sql::guard::spec;
+use crate::ui::text::harmless;
+
+/// `pi-sql doctor`.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// One JSON object instead of lines.
+    #[arg(long)]
+    json: bool,
+}
+
+/// One check.
+#[derive(Serialize)]
+struct Check {
+    name: &'static str,
+    ok: bool,
+    found: String,
+}
+
+/// Starts every role as in real use and checks what it can.
+pub(crate) fn run(options: &Options, args: &Args, out: &mut dyn Write) -> Result<ExitCode, Failure> {
+    let mut checks = vec![guard()];
+    let started = Appliance::load(options).and_then(|appliance| Ok((appliance.start(options, true)?, appliance.sql)));
+    match started {
+        Ok((mut supervisor, settings)) => {
+            for report in supervisor.reports() {
+                let landlock = report.landlock;
+                checks.push(Check {
+                    name: "role",
+                    ok: report.check(report.role, Strictness::Required).is_ok(),
+                    found: format!(
+                        "{}: Landlock ABI {}, no new privileges, no capabilities, closed to its peers",
+                        report.role, landlock.abi
+                    ),
+                });
+            }
+            let listed = request(
+                &mut supervisor,
+                &Request::ListTables(ListTables { limit: 1, ..ListTables::default() }),
+                &settings,
+            );
+            checks.push(Check {
+                name: "database",
+                ok: matches!(&listed, Ok(Ok(_))),
+                found: match listed {
+                    Ok(Ok(_)) => format!("{} opens and answers", options.db.display()),
+                    Ok(Err(refusal)) => refusal.message,
+                    Err(failure) => failure.to_string(),
+                },
+            });
+            let write = &Request::RunQuery { sql: "DELETE FROM sqlite_schema".into() };
+            let refused = request(&mut supervisor, write, &settings);
+            checks.push(Check {
+                name: "write",
+                ok: matches!(&refused, Ok(Err(refusal)) if refusal.kind == RefusalKind::Guard),
+                found: "a DELETE is refused by the guard".into(),
+            });
+            supervisor.stop("doctor", 0)?;
+        }
+        Err(failure) => checks.push(Check { name: "start", ok: false, found: failure.to_string() }),
+    }
+    checks.push(match audit::verify(&options.out, None) {
+        Ok(verified) => {
+            Check { name: "audit", ok: true, found: format!("the chain holds: {} records", verified.records) }
+        }
+        Err(broken) => Check { name: "audit", ok: false, found: broken.to_string() },
+    });
+    write(out, &checks, args.json)
+        .map_err(|error| Failure::new(ExitKind::Output, "the report can't be written").because(error))?;
+    let healthy = checks.iter().all(|check| check.ok);
+    Ok(if healthy { ExitCode::SUCCESS } else { ExitKind::Sandbox.into() })
+}
+
+/// Belt 2's own table of cases, run by this very binary.
+fn guard() -> Check {
+    let failures = spec::run();
+    Check {
+        name: "guard",
+        ok: failures.is_empty(),
+        found: match failures.first() {
+            None => format!("{} cases of its specification hold", spec::CASES.len()),
+            Some(first) => format!("{} cases fail, first: {first}", failures.len()),
+        },
+    }
+}
+
+fn write(out: &mut dyn Write, checks: &[Check], json: bool) -> io::Result<()> {
+    if json {
+        serde_json::to_writer(&mut *out, checks)?;
+        writeln!(out)?;
+    } else {
+        for check in checks {
+            let mark = if check.ok { "ok  " } else { "FAIL" };
+            writeln!(out, "{mark} {:<9} {}", check.name, harmless(&check.found))?;
+        }
+    }
+    out.flush()
+}

@@ -1,0 +1,118 @@
+//! `pi-sql query SQL`: a person's own SELECT, through the same belts and on the same record.
+
+use std::io::{self, Read, Write};
+use std::process::ExitCode;
+
+use crate::cli::appliance::Appliance;
+use crate::cli::options::Options;
+use crate::cli::{ExitKind, Failure};
+use crate::process::{Happening, Supervisor};
+use crate::sql::gate::{Cap, Refusal, RefusalKind, Reply, Request};
+use crate::sql::settings::SqlSettings;
+use crate::ui::rows::{RowFormat, write_rows};
+use crate::ui::text::harmless;
+
+/// Bytes of SQL read from standard input: more than the guard lets through, so that the guard says so.
+const INPUT_CAP: u64 = 1 << 20;
+/// Rows a person gets unless they ask for more.
+const ROWS: usize = 1000;
+/// Bytes a person's result may hold, encoded.
+const BYTES: usize = 8 << 20;
+
+/// `pi-sql query`.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// One SELECT, WITH … SELECT or VALUES; `-` reads it from standard input.
+    #[arg(value_name = "SQL")]
+    sql: String,
+    /// How rows are written.
+    #[arg(long, value_enum, default_value_t)]
+    format: RowFormat,
+    /// At most so many rows; the text itself is never changed.
+    #[arg(long, default_value_t = ROWS, value_name = "N")]
+    rows: usize,
+}
+
+/// Runs the query.
+pub(crate) fn run(options: &Options, args: &Args, out: &mut dyn Write) -> Result<ExitCode, Failure> {
+    let sql = if args.sql == "-" { from_stdin()? } else { args.sql.clone() };
+    let appliance = Appliance::load(options)?;
+    let mut supervisor = appliance.start(options, false)?;
+    let settings = SqlSettings { max_rows: args.rows.max(1), max_bytes: BYTES, ..appliance.sql };
+    let outcome = request(&mut supervisor, &Request::RunQuery { sql }, &settings);
+    let result = finish(supervisor, outcome)?;
+    let Reply::RunQuery(result) = result else {
+        return Err(Failure::new(ExitKind::Sandbox, "the reader answered something else"));
+    };
+    write_rows(out, &result, args.format)
+        .and_then(|()| out.flush())
+        .map_err(|error| Failure::new(ExitKind::Output, "the rows can't be written").because(error))?;
+    let mut err = io::stderr().lock();
+    for note in &result.notes {
+        let _ = writeln!(err, "note: {}", harmless(note));
+    }
+    let cut = match result.truncated {
+        Some(Cap::Rows) => Some("only these rows were read, more exist: raise --rows or aggregate"),
+        Some(Cap::Bytes) => Some("only these rows were read, the result is too large: select less or aggregate"),
+        Some(Cap::Time) => Some("only these rows were read before the deadline: filter or aggregate"),
+        None => None,
+    };
+    if let Some(cut) = cut {
+        let _ = writeln!(err, "note: {cut}");
+    }
+    let _ = writeln!(err, "audit: record {}", result.audit_seq);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Sends one request and waits for what comes of it. A signal ends the wait.
+pub(super) fn request(
+    supervisor: &mut Supervisor,
+    request: &Request,
+    settings: &SqlSettings,
+) -> Result<Result<Reply, Refusal>, Failure> {
+    let mine = supervisor.request(request, settings)?;
+    loop {
+        for happening in supervisor.turn(None)? {
+            match happening {
+                Happening::Reply { ticket, outcome } if ticket == mine => return Ok(outcome),
+                Happening::Signal(signal) => {
+                    let signal = u8::try_from(signal).unwrap_or_default();
+                    return Err(Failure::new(ExitKind::Signal(signal), "stopped before the answer came"));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Ends the run with the exit code the outcome stands for.
+pub(super) fn finish(
+    supervisor: Supervisor,
+    outcome: Result<Result<Reply, Refusal>, Failure>,
+) -> Result<Reply, Failure> {
+    let outcome = outcome.and_then(|outcome| outcome.map_err(refused));
+    match &outcome {
+        Ok(_) => supervisor.stop("done", 0)?,
+        Err(failure) => supervisor.stop(&failure.to_string(), failure.kind().code())?,
+    };
+    outcome
+}
+
+fn refused(refusal: Refusal) -> Failure {
+    let kind = match refusal.kind {
+        RefusalKind::Guard | RefusalKind::Unknown | RefusalKind::Sqlite | RefusalKind::Request => ExitKind::Usage,
+        RefusalKind::Deadline => ExitKind::NoAnswer,
+        RefusalKind::Reader | RefusalKind::Database => ExitKind::Database,
+        RefusalKind::Audit => ExitKind::Output,
+    };
+    Failure::new(kind, refusal.message)
+}
+
+fn from_stdin() -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    io::stdin()
+        .take(INPUT_CAP)
+        .read_to_end(&mut bytes)
+        .map_err(|error| Failure::new(ExitKind::Usage, "the SQL can't be read from standard input").because(error))?;
+    String::from_utf8(bytes).map_err(|_| Failure::new(ExitKind::Usage, "the SQL on standard input is not UTF-8 text"))
+}

@@ -1,0 +1,94 @@
+//! What roles say to each other.
+
+use serde::{Deserialize, Serialize};
+
+use crate::agent::{Budget, Command, Event, Response};
+use crate::resources::{Skill, Template};
+use crate::sandbox::{Report, Role};
+use crate::sql::connection::Identity;
+use crate::sql::errand::Errand;
+use crate::sql::gate::{Refusal, Reply, Request};
+use crate::sql::settings::SqlSettings;
+
+/// Supervisor to spawner. A start carries two descriptors beside it: the new role's channel and its standard error.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum ToSpawner {
+    Start(Role),
+    Kill(i32),
+}
+
+/// Spawner to supervisor.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum FromSpawner {
+    Ready(Report),
+    Refused(String),
+    Started { role: Role, pid: i32 },
+    NotStarted { role: Role, reason: String },
+    Ended { pid: i32, how: String },
+}
+
+/// Supervisor to reader.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum ToReader {
+    Run { id: u64, errand: Errand, settings: SqlSettings },
+}
+
+/// Reader to supervisor.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum FromReader {
+    Ready(Box<ReaderReady>),
+    Refused(ReaderRefused),
+    /// The database is another file, or opened in another way, than before: from here on answers come from this one.
+    Changed(Box<Identity>),
+    Done {
+        id: u64,
+        outcome: Result<Reply, Refusal>,
+    },
+}
+
+/// A reader that can work.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct ReaderReady {
+    pub(crate) report: Report,
+    pub(crate) database: Identity,
+}
+
+/// Why a reader can't work.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum ReaderRefused {
+    Sandbox(String),
+    Database(String),
+}
+
+/// Supervisor to agent.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum ToAgent {
+    Begin(Box<AgentSetup>),
+    Command(Command),
+    Answer { id: u64, outcome: Result<Reply, Refusal> },
+}
+
+/// What an agent is told at its start.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct AgentSetup {
+    /// The model, `provider/id`.
+    pub model: String,
+    /// The system prompt, word for word.
+    pub system: String,
+    /// What `load_skill` can load.
+    pub skills: Vec<Skill>,
+    /// What `/ask` expands to; none when the project took it away.
+    pub ask: Option<Template>,
+    /// When to stop.
+    pub budget: Budget,
+}
+
+/// Agent to supervisor.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum FromAgent {
+    Ready(Report),
+    Refused(String),
+    Event(Event),
+    Response(Response),
+    Call { id: u64, request: Request },
+}

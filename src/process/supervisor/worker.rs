@@ -1,0 +1,80 @@
+//! One started role, seen from the supervisor.
+
+use std::io::{self, PipeReader, PipeWriter, Read};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+
+use crate::process::channel::Channel;
+use crate::process::descriptor::send_packet;
+use crate::process::message::ToSpawner;
+use crate::sandbox::Role;
+
+/// Bytes of a role's last words that are kept.
+const KEPT: usize = 2 << 10;
+
+/// A reader or an agent.
+pub(super) struct Worker {
+    pub(super) role: Role,
+    /// Its process number, once the spawner has told.
+    pub(super) pid: Option<i32>,
+    /// The connection to it; this end is the only other one.
+    pub(super) channel: Channel,
+    /// Whether it has reported its belts, and they were right.
+    pub(super) ready: bool,
+    /// Whether it has closed its side: it is ending, and is not listened to any more.
+    pub(super) muted: bool,
+    pub(super) last_words: LastWords,
+}
+
+/// A role's standard error, of which the last is kept: a panic's message is all that ever comes.
+pub(super) struct LastWords {
+    pipe: PipeReader,
+    kept: Vec<u8>,
+}
+
+impl Worker {
+    /// Orders one from the spawner.
+    pub(super) fn order(spawner: &OwnedFd, role: Role) -> io::Result<Self> {
+        let (ours, theirs) = UnixStream::pair()?;
+        let (last_words, stderr) = LastWords::pipe()?;
+        let order = serde_json::to_vec(&ToSpawner::Start(role))?;
+        send_packet(spawner, &order, &[theirs.into(), stderr.into()])?;
+        let channel = Channel::polled(ours)?;
+        Ok(Self { role, pid: None, channel, ready: false, muted: false, last_words })
+    }
+}
+
+impl LastWords {
+    /// This end, and the one that becomes the role's standard error.
+    pub(super) fn pipe() -> io::Result<(Self, PipeWriter)> {
+        let (pipe, theirs) = io::pipe()?;
+        fcntl(pipe.as_fd(), FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+        Ok((Self { pipe, kept: Vec::new() }, theirs))
+    }
+
+    /// Reads what has come.
+    pub(super) fn hear(&mut self) {
+        let mut piece = [0; KEPT];
+        while let Ok(length @ 1..) = self.pipe.read(&mut piece) {
+            self.kept.extend_from_slice(&piece[..length]);
+            let excess = self.kept.len().saturating_sub(KEPT);
+            self.kept.drain(..excess);
+        }
+    }
+
+    /// How a role ended, with its last words if it had any.
+    pub(super) fn after(&mut self, how: &str) -> String {
+        self.hear();
+        let words = String::from_utf8_lossy(&self.kept);
+        let words = words.trim();
+        if words.is_empty() { how.to_owned() } else { format!("{how} ({words})") }
+    }
+}
+
+impl AsFd for LastWords {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.pipe.as_fd()
+    }
+}
