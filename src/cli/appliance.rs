@@ -127,6 +127,7 @@ impl From<SupervisorError> for Failure {
             | SupervisorError::Io(_) => ExitKind::Sandbox,
             SupervisorError::Database(_) => ExitKind::Database,
             SupervisorError::Audit(_) | SupervisorError::Output(_) => ExitKind::Output,
+            SupervisorError::Stopped(signal) => ExitKind::Signal(u8::try_from(*signal).unwrap_or_default()),
         };
         Self::new(kind, error.to_string())
     }

@@ -27,6 +27,7 @@ use crate::process::descriptor::{Given, close_inherited_at_exec, open_program, s
 use crate::process::message::{AgentSetup, ToAgent};
 use crate::process::role::{RoleArguments, to_start};
 use crate::process::supervisor::desk::{Desk, Job, Origin};
+pub(crate) use crate::process::supervisor::watch::ENDING;
 use crate::process::supervisor::watch::Signals;
 use crate::process::supervisor::worker::{LastWords, Worker};
 use crate::sandbox::{self, Grants, Report, Role, SandboxError, Strictness};
@@ -37,7 +38,7 @@ use crate::sql::settings::SqlSettings;
 /// How long a role may take from order to ready. Measured: 2 ms; a loaded host may need seconds.
 const START_PATIENCE: Duration = Duration::from_secs(20);
 /// How long one turn waits when nothing is due: it only has to be some end.
-const LONGEST_WAIT: Duration = Duration::from_secs(3600);
+const LONGEST_WAIT: Duration = Duration::from_hours(1);
 /// How long the roles may take to end once their channels are closed, before they are killed.
 const STOP_PATIENCE: Duration = Duration::from_millis(500);
 
@@ -104,6 +105,9 @@ pub enum SupervisorError {
         /// What became of it.
         how: String,
     },
+    /// The operator, or the host, stopped it while it waited for its roles.
+    #[error("stopped before the answer came")]
+    Stopped(i32),
     /// The kernel refused something a supervisor needs.
     #[error("the supervisor can't go on: {0}")]
     Io(#[from] io::Error),
@@ -177,7 +181,7 @@ impl Supervisor {
             Ok(()) => Ok(supervisor),
             Err(error) => {
                 // What could not start is on record too, if that can be written.
-                let entry = Entry::Stop { reason: error.to_string(), exit: 1 };
+                let entry = Entry::Stop { reason: error.to_string(), exit: error.exit_code() };
                 let _ = supervisor.log.append(&[Record::of_run(entry)], Durability::Now);
                 Err(error)
             }
@@ -241,8 +245,7 @@ impl Supervisor {
         self.order_agent()?;
         let patience = Instant::now() + START_PATIENCE;
         while !self.agent.as_ref().is_some_and(|agent| agent.ready) {
-            self.turn_until(patience)?;
-            self.give_up_after(patience, Role::Agent)?;
+            self.await_role(patience, Role::Agent)?;
         }
         Ok(())
     }
@@ -269,17 +272,23 @@ impl Supervisor {
     fn await_roles(&mut self) -> Result<(), SupervisorError> {
         let patience = Instant::now() + START_PATIENCE;
         loop {
-            let reader_ready = self.reader.as_ref().is_some_and(|reader| reader.ready);
+            // One that was ready and has died since is replaced when there is work for it.
+            let reader_ready = self.database.is_some();
             let agent_ready = self.agent.as_ref().is_none_or(|agent| agent.ready);
             if reader_ready && agent_ready && self.spawner.ready {
                 return Ok(());
             }
-            self.turn_until(patience)?;
-            self.give_up_after(patience, if reader_ready { Role::Agent } else { Role::Reader })?;
+            self.await_role(patience, if reader_ready { Role::Agent } else { Role::Reader })?;
         }
     }
 
-    fn give_up_after(&self, patience: Instant, role: Role) -> Result<(), SupervisorError> {
+    /// One turn in which nothing counts but that the role gets ready, and the signals that end a run.
+    fn await_role(&mut self, patience: Instant, role: Role) -> Result<(), SupervisorError> {
+        for happening in self.turn_until(patience)? {
+            if let Happening::Signal(signal) = happening {
+                return Err(SupervisorError::Stopped(signal));
+            }
+        }
         if Instant::now() < patience {
             return Ok(());
         }
@@ -309,6 +318,18 @@ impl Supervisor {
         self.reader = None;
         self.agent = None;
         self.spawner.stop();
+    }
+}
+
+impl SupervisorError {
+    /// The exit code that the command line documents for it.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Database(_) => 5,
+            Self::Sandbox(_) | Self::RoleRefused(_) | Self::Role { .. } | Self::Io(_) => 6,
+            Self::Audit(_) | Self::Output(_) => 7,
+            Self::Stopped(signal) => 128 + u8::try_from(*signal).unwrap_or_default(),
+        }
     }
 }
 
@@ -358,13 +379,25 @@ impl Spawner {
 /// The directories a reader may open files in: the one the database is named in and, through links, the one it lies in.
 fn database_directories(database: &Path) -> Result<Vec<PathBuf>, SupervisorError> {
     let unusable = |error: io::Error| {
-        SupervisorError::Database(format!(
-            "the database {} can't be opened: {error}. Name an existing SQLite file with --db, or make the sample with \
-             `pi-sql sample PATH`",
-            database.display()
-        ))
+        let shown = database.display();
+        let reason = if error.kind() == io::ErrorKind::NotFound && database.is_symlink() {
+            format!("{shown} is a link to a file that does not exist: check that the replica was published")
+        } else {
+            format!(
+                "the database {shown} can't be opened: {error}. Name an existing SQLite file with --db, or make the \
+                 sample with `pi-sql sample PATH`"
+            )
+        };
+        SupervisorError::Database(reason)
     };
     let resolved = std::fs::canonicalize(database).map_err(unusable)?;
+    // Roles are told their paths as JSON.
+    if [database, resolved.as_path()].iter().any(|path| path.to_str().is_none()) {
+        let shown = database.display();
+        let reason =
+            format!("the path {shown} is not UTF-8, or leads to one that isn't: rename the file or its directory");
+        return Err(SupervisorError::Database(reason));
+    }
     let mut directories = Vec::new();
     for path in [database, resolved.as_path()] {
         let parent = match path.parent() {

@@ -23,23 +23,47 @@ use crate::sql::hints;
 
 /// Bytes of the longest report of the spawner.
 const PACKET: usize = 4 << 10;
+/// The signals that end a run.
+pub(crate) const ENDING: [Signal; 3] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
 
-/// The signals that end a run, as something to poll.
-pub(super) struct Signals(SignalFd);
+/// The signals that end a run, as something to poll. They are blocked while this lives.
+pub(super) struct Signals {
+    mask: SigSet,
+    pending: SignalFd,
+}
 
 impl Signals {
     pub(super) fn block() -> io::Result<Self> {
+        let ignored = ignored_signals();
         let mut mask = SigSet::empty();
-        for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
-            mask.add(signal);
+        for signal in ENDING {
+            // The kernel hands a signal to whoever blocks it even where the caller (`nohup`, a shell's `&`) ignored it.
+            if ignored & 1 << (signal as i32 - 1) == 0 {
+                mask.add(signal);
+            }
         }
         mask.thread_block()?;
-        Ok(Self(SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?))
+        Ok(Self { mask, pending: SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)? })
     }
 
     fn next(&self) -> Option<i32> {
-        self.0.read_signal().ok().flatten().and_then(|info| i32::try_from(info.ssi_signo).ok())
+        self.pending.read_signal().ok().flatten().and_then(|info| i32::try_from(info.ssi_signo).ok())
     }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        // Those that have come are dealt with: the run is over. Later ones end the program at once.
+        while self.next().is_some() {}
+        let _ = self.mask.thread_unblock();
+    }
+}
+
+/// The signals this process was started to ignore, as a bit each; none where that can't be read.
+fn ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or_default();
+    u64::from_str_radix(mask.trim(), 16).unwrap_or_default()
 }
 
 /// Who has something to say.
@@ -104,7 +128,7 @@ impl Supervisor {
         let patience = latest.saturating_duration_since(Instant::now()) + Duration::from_millis(1);
         let timeout = PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX);
         let mut ready = vec![
-            PollFd::new(self.signals.0.as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.signals.pending.as_fd(), PollFlags::POLLIN),
             PollFd::new(self.spawner.socket.as_fd(), PollFlags::POLLIN),
         ];
         let workers: Vec<&Worker> =
@@ -201,7 +225,7 @@ impl Supervisor {
                 FromAgent::Ready(report) => {
                     report.check(Role::Agent, self.setup.strictness)?;
                     self.desk.reports.push(report);
-                    self.begin_agent()?;
+                    self.begin_agent();
                 }
                 FromAgent::Refused(reason) => return Err(SupervisorError::RoleRefused(reason)),
                 FromAgent::Event(event) => self.happenings.push(Happening::Event(event)),
@@ -214,13 +238,12 @@ impl Supervisor {
         Ok(())
     }
 
-    fn begin_agent(&mut self) -> Result<(), SupervisorError> {
-        let Some(setup) = self.setup.agent.clone() else { return Ok(()) };
+    fn begin_agent(&mut self) {
+        let Some(setup) = self.setup.agent.clone() else { return };
         self.tell_agent(&ToAgent::Begin(Box::new(setup)));
         if let Some(agent) = &mut self.agent {
             agent.ready = true;
         }
-        Ok(())
     }
 
     fn read_spawner(&mut self, steps: &mut Vec<Step>) -> Result<(), SupervisorError> {
@@ -279,7 +302,7 @@ impl Supervisor {
 
     /// Kills a reader that is past its deadline and its grace.
     fn enforce_deadline(&mut self, steps: &mut Vec<Step>) -> Result<(), SupervisorError> {
-        if !self.running.as_ref().is_some_and(|(_, deadline)| *deadline <= Instant::now()) {
+        if self.running.as_ref().is_none_or(|(_, deadline)| *deadline > Instant::now()) {
             return Ok(());
         }
         if let Some((job, _)) = self.running.take() {
