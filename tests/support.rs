@@ -160,12 +160,12 @@ impl Run {
     }
 
     pub(crate) fn db(mut self, path: impl AsRef<OsStr>) -> Self {
-        self.db = path.as_ref().to_owned();
+        self.db = path.as_ref().into();
         self
     }
 
     pub(crate) fn out(mut self, path: impl AsRef<OsStr>) -> Self {
-        self.out = path.as_ref().to_owned();
+        self.out = path.as_ref().into();
         self
     }
 
@@ -361,8 +361,9 @@ fn diff(expected: &str, found: &str) -> String {
         match (expected.get(index), found.get(index)) {
             (Some(left), Some(right)) if left == right => writeln!(text, "  {left}").unwrap(),
             (left, right) => {
-                left.iter().for_each(|line| writeln!(text, "- {line}").unwrap());
-                right.iter().for_each(|line| writeln!(text, "+ {line}").unwrap());
+                for (sign, line) in left.map(|line| ('-', line)).into_iter().chain(right.map(|line| ('+', line))) {
+                    writeln!(text, "{sign} {line}").unwrap();
+                }
             }
         }
     }
