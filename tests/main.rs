@@ -13,6 +13,7 @@ mod output;
 mod processes;
 mod query;
 mod roles;
+mod rooms;
 mod support;
 
 #[test]

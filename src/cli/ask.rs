@@ -5,6 +5,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
+
 use crate::agent::Event;
 use crate::audit::Entry;
 use crate::cli::appliance::Appliance;
@@ -14,6 +16,7 @@ use crate::cli::{ExitKind, Failure};
 use crate::process::{Happening, Supervisor};
 use crate::sandbox::Strictness;
 use crate::session::Header;
+use crate::sql::connection::OpenedAs;
 use crate::sql::proof::Proof;
 use crate::ui::JsonLines;
 use crate::ui::collector::{Collector, Ending};
@@ -101,9 +104,10 @@ fn ask(
         Mode::Json => Some(JsonLines::begin(out, &Header::new()).map_err(lost)?),
         Mode::Text => None,
     };
+    let front = if lines.is_some() { "json" } else { "text" };
     let mut err = Output::stderr();
     let mut written = Ok(());
-    let envelope = answer(supervisor, appliance, options, question, &mut |event| match &mut lines {
+    let envelope = answer(supervisor, appliance, options, question, front, &mut |event| match &mut lines {
         Some(lines) if written.is_ok() => written = lines.event(event),
         Some(_) => {}
         // Nobody may be watching; the answer counts.
@@ -119,9 +123,10 @@ pub(super) fn answer(
     appliance: &Appliance,
     options: &Options,
     question: &str,
+    front: &str,
     show: &mut dyn FnMut(&Event),
 ) -> Result<Envelope, Failure> {
-    let first = supervisor.ask(question, "text")?;
+    let first = supervisor.ask(question, front)?;
     let mut collector = Collector::new(question);
     let mut stopped: Option<(i32, Instant)> = None;
     let mut fault = None;
@@ -156,9 +161,11 @@ pub(super) fn answer(
     };
     let last = supervisor.record(entry)?;
     let audit = AuditRange { first, last, head: supervisor.head().hash.to_string() };
+    let database = supervisor.database();
     let basis = Basis {
         database: file_name(&options.db),
-        as_of: supervisor.database().map(|identity| identity.modified.clone()),
+        as_of: database.and_then(|identity| to_the_second(&identity.modified)),
+        opened: database.map(|identity| identity.opened),
         newest: None,
         range: None,
     };
@@ -210,8 +217,15 @@ fn show_rest(err: &mut dyn Write, envelope: &Envelope, shown: &str) -> io::Resul
     {
         writeln!(err, "note: the result was cut; more rows exist than were read")?;
     }
+    if envelope.grounded == Some(false) {
+        writeln!(err, "note: a number in this answer is in no result; look at the queries above before you use it")?;
+    }
     if let Some(as_of) = &envelope.basis.as_of {
-        writeln!(err, "basis: {}, as of {as_of}", harmless(&envelope.basis.database))?;
+        let checkpoint = match envelope.basis.opened {
+            Some(OpenedAs::AsOfLastCheckpoint) => "the last checkpoint, ",
+            _ => "",
+        };
+        writeln!(err, "basis: {}, as of {checkpoint}{as_of}", harmless(&envelope.basis.database))?;
     }
     if envelope.best_effort_sandbox {
         writeln!(err, "note: the sandbox is best effort on this kernel")?;
@@ -253,6 +267,12 @@ fn from_stdin() -> Result<String, Failure> {
 
 fn too_long() -> Failure {
     Failure::new(ExitKind::Usage, format!("the question is too long: {QUESTION_CAP} bytes are allowed"))
+}
+
+/// A time as people read it: whole seconds, UTC.
+fn to_the_second(time: &str) -> Option<String> {
+    let time: Timestamp = time.parse().ok()?;
+    Some(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
 }
 
 fn file_name(path: &Path) -> String {

@@ -80,7 +80,7 @@ fn ask_all(
     for (file, cases) in cases {
         let mut tally = Tally::default();
         for case in cases {
-            let envelope = ask::answer(supervisor, appliance, options, &case.question, &mut |_| ())?;
+            let envelope = ask::answer(supervisor, appliance, options, &case.question, "eval", &mut |_| ())?;
             if let Some(signal) = envelope.exit.checked_sub(128).filter(|signal| *signal > 0) {
                 return Err(Failure::new(ExitKind::Signal(signal), "stopped before the last question was answered"));
             }

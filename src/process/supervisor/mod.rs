@@ -10,6 +10,7 @@ mod worker;
 
 use std::collections::VecDeque;
 use std::io;
+use std::mem;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -113,6 +114,18 @@ pub enum SupervisorError {
     Io(#[from] io::Error),
 }
 
+impl SupervisorError {
+    /// The exit code that a run ends with for it.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Database(_) => 5,
+            Self::Sandbox(_) | Self::RoleRefused(_) | Self::Role { .. } | Self::Io(_) => 6,
+            Self::Audit(_) | Self::Output(_) => 7,
+            Self::Stopped(signal) => u8::try_from(128 + signal).unwrap_or(u8::MAX),
+        }
+    }
+}
+
 /// The supervisor of one run.
 pub struct Supervisor {
     setup: Setup,
@@ -176,7 +189,7 @@ impl Supervisor {
             running: None,
             happenings: Vec::new(),
         };
-        supervisor.desk.reports.push(own);
+        supervisor.desk.note_report(own);
         match supervisor.await_roles().and_then(|()| supervisor.record_start()) {
             Ok(()) => Ok(supervisor),
             Err(error) => {
@@ -245,7 +258,8 @@ impl Supervisor {
         self.order_agent()?;
         let patience = Instant::now() + START_PATIENCE;
         while !self.agent.as_ref().is_some_and(|agent| agent.ready) {
-            self.await_role(patience, Role::Agent)?;
+            self.turn_until(patience)?;
+            self.give_up(patience, Role::Agent)?;
         }
         Ok(())
     }
@@ -261,7 +275,8 @@ impl Supervisor {
 
     /// One turn of the loop: waits until something happens, or `latest`, and returns what a front end waits for.
     pub fn turn(&mut self, latest: Option<Instant>) -> Result<Vec<Happening>, SupervisorError> {
-        self.turn_until(latest.unwrap_or_else(|| Instant::now() + LONGEST_WAIT))
+        self.turn_until(latest.unwrap_or_else(|| Instant::now() + LONGEST_WAIT))?;
+        Ok(mem::take(&mut self.happenings))
     }
 
     /// The model's name; empty when nobody answers questions.
@@ -278,16 +293,19 @@ impl Supervisor {
             if reader_ready && agent_ready && self.spawner.ready {
                 return Ok(());
             }
-            self.await_role(patience, if reader_ready { Role::Agent } else { Role::Reader })?;
+            self.turn_until(patience)?;
+            self.give_up(patience, if reader_ready { Role::Agent } else { Role::Reader })?;
         }
     }
 
-    /// One turn in which nothing counts but that the role gets ready, and the signals that end a run.
-    fn await_role(&mut self, patience: Instant, role: Role) -> Result<(), SupervisorError> {
-        for happening in self.turn_until(patience)? {
-            if let Happening::Signal(signal) = happening {
-                return Err(SupervisorError::Stopped(signal));
-            }
+    /// Ends the wait for a role when it has lasted too long, or a person wants to stop.
+    fn give_up(&self, patience: Instant, role: Role) -> Result<(), SupervisorError> {
+        let signal = self.happenings.iter().find_map(|happening| match happening {
+            Happening::Signal(signal) => Some(*signal),
+            _ => None,
+        });
+        if let Some(signal) = signal {
+            return Err(SupervisorError::Stopped(signal));
         }
         if Instant::now() < patience {
             return Ok(());
@@ -303,7 +321,8 @@ impl Supervisor {
             model: self.model(),
             arguments: Vec::new(),
         };
-        self.log.append(&[Record::of_run(entry)], Durability::Now)?;
+        // It is on disk no later than the first question or query, whose own sync covers it.
+        self.log.append(&[Record::of_run(entry)], Durability::Later)?;
         Ok(())
     }
 
@@ -318,18 +337,6 @@ impl Supervisor {
         self.reader = None;
         self.agent = None;
         self.spawner.stop();
-    }
-}
-
-impl SupervisorError {
-    /// The exit code that the command line documents for it.
-    pub fn exit_code(&self) -> u8 {
-        match self {
-            Self::Database(_) => 5,
-            Self::Sandbox(_) | Self::RoleRefused(_) | Self::Role { .. } | Self::Io(_) => 6,
-            Self::Audit(_) | Self::Output(_) => 7,
-            Self::Stopped(signal) => 128 + u8::try_from(*signal).unwrap_or_default(),
-        }
     }
 }
 

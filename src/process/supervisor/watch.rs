@@ -1,7 +1,6 @@
 //! One turn: wait, read what came, record, act.
 
 use std::io::{self, ErrorKind};
-use std::mem;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
@@ -43,7 +42,10 @@ impl Signals {
             }
         }
         mask.thread_block()?;
-        Ok(Self { mask, pending: SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)? })
+        let pending = SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
+        // Blocked and never read: a reached file size limit is then an error of the write, and not this process's death.
+        SigSet::from(Signal::SIGXFSZ).thread_block()?;
+        Ok(Self { mask, pending })
     }
 
     fn next(&self) -> Option<i32> {
@@ -74,7 +76,7 @@ struct Due {
 
 impl Supervisor {
     /// One turn, waiting until `latest` at most.
-    pub(super) fn turn_until(&mut self, latest: Instant) -> Result<Vec<Happening>, SupervisorError> {
+    pub(super) fn turn_until(&mut self, latest: Instant) -> Result<(), SupervisorError> {
         let due = self.wait(latest)?;
         if due.signals {
             while let Some(signal) = self.signals.next() {
@@ -92,8 +94,7 @@ impl Supervisor {
             self.read_spawner(&mut steps)?;
         }
         self.enforce_deadline(&mut steps)?;
-        self.carry_out(steps)?;
-        Ok(mem::take(&mut self.happenings))
+        self.carry_out(steps)
     }
 
     /// Puts every due record on disk, once, and only then lets happen what follows from them.
@@ -172,7 +173,7 @@ impl Supervisor {
                     if let Some(reader) = &mut self.reader {
                         reader.ready = true;
                     }
-                    self.desk.reports.push(ready.report);
+                    self.desk.note_report(ready.report);
                     if self.database.as_ref().is_some_and(|known| *known != ready.database) {
                         steps.push(self.desk.database_changed(&ready.database));
                     }
@@ -224,18 +225,28 @@ impl Supervisor {
             match message {
                 FromAgent::Ready(report) => {
                     report.check(Role::Agent, self.setup.strictness)?;
-                    self.desk.reports.push(report);
+                    self.desk.note_report(report);
                     self.begin_agent();
                 }
                 FromAgent::Refused(reason) => return Err(SupervisorError::RoleRefused(reason)),
                 FromAgent::Event(event) => self.happenings.push(Happening::Event(event)),
                 FromAgent::Response(response) => self.happenings.push(Happening::Response(response)),
+                // The loop keeps its own budget; an agent that goes past it is not the loop any more.
+                FromAgent::Call { .. } if self.desk.calls >= self.call_budget() => {
+                    steps.push(self.desk.death(Role::Agent, "killed: it asked for more than its budget of calls"));
+                    return self.mute(Role::Agent);
+                }
                 FromAgent::Call { id, request } => {
+                    self.desk.calls += 1;
                     steps.push(self.desk.admit(self.desk.agent_call(id), &request, &self.setup.sql));
                 }
             }
         }
         Ok(())
+    }
+
+    fn call_budget(&self) -> u32 {
+        self.setup.agent.as_ref().map_or(0, |agent| agent.budget.calls)
     }
 
     fn begin_agent(&mut self) {
@@ -257,7 +268,7 @@ impl Supervisor {
             FromSpawner::Ready(report) => {
                 report.check(Role::Spawner, self.setup.strictness)?;
                 self.spawner.ready = true;
-                self.desk.reports.push(report);
+                self.desk.note_report(report);
             }
             FromSpawner::Refused(reason) => return Err(SupervisorError::RoleRefused(reason)),
             FromSpawner::Started { role, pid } => {
