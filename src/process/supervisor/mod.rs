@@ -28,8 +28,8 @@ use crate::process::descriptor::{Given, close_inherited_at_exec, open_program, s
 use crate::process::message::{AgentSetup, ToAgent};
 use crate::process::role::{RoleArguments, to_start};
 use crate::process::supervisor::desk::{Desk, Job, Origin};
-pub(crate) use crate::process::supervisor::watch::ENDING;
 use crate::process::supervisor::watch::Signals;
+pub(crate) use crate::process::supervisor::watch::{ENDING, signal_that_came};
 use crate::process::supervisor::worker::{LastWords, Worker};
 use crate::sandbox::{self, Grants, Report, Role, SandboxError, Strictness};
 use crate::sql::connection::Identity;
@@ -40,6 +40,8 @@ use crate::sql::settings::SqlSettings;
 const START_PATIENCE: Duration = Duration::from_secs(20);
 /// How long one turn waits when nothing is due: it only has to be some end.
 const LONGEST_WAIT: Duration = Duration::from_hours(1);
+/// How long an agent may be behind its own clock before it counts as stuck.
+const AGENT_SLACK: Duration = Duration::from_secs(5);
 /// How long the roles may take to end once their channels are closed, before they are killed.
 const STOP_PATIENCE: Duration = Duration::from_millis(500);
 
@@ -141,6 +143,8 @@ pub struct Supervisor {
     waiting: VecDeque<Job>,
     /// Work the reader is at, and when it must be done.
     running: Option<(Job, Instant)>,
+    /// When the question must have its end, whatever the agent says.
+    latest_end: Option<Instant>,
     happenings: Vec<Happening>,
 }
 
@@ -187,6 +191,7 @@ impl Supervisor {
             database: None,
             waiting: VecDeque::new(),
             running: None,
+            latest_end: None,
             happenings: Vec::new(),
         };
         supervisor.desk.note_report(own);
@@ -227,6 +232,7 @@ impl Supervisor {
         let seqs = self.log.append(&[record], Durability::Now)?;
         let message = ToAgent::Command(Command::Prompt { id: None, message: question.to_owned() });
         self.tell_agent(&message);
+        self.latest_end = self.patience_with_agent().and_then(|patience| Instant::now().checked_add(patience));
         Ok(seqs.last().copied().unwrap_or_default())
     }
 
@@ -254,6 +260,7 @@ impl Supervisor {
     /// Forgets the conversation: the agent is replaced by a fresh one.
     pub fn new_conversation(&mut self) -> Result<(), SupervisorError> {
         self.kill(Role::Agent)?;
+        self.latest_end = None;
         self.desk.end_conversation();
         self.order_agent()?;
         let patience = Instant::now() + START_PATIENCE;
@@ -261,6 +268,8 @@ impl Supervisor {
             self.turn_until(patience)?;
             self.give_up(patience, Role::Agent)?;
         }
+        // What an agent before this one said, or that it died, is no part of the conversation that begins.
+        self.happenings.clear();
         Ok(())
     }
 
@@ -279,6 +288,13 @@ impl Supervisor {
         Ok(mem::take(&mut self.happenings))
     }
 
+    /// The agent keeps its own time; one that is far past it is stuck, or not the loop any more.
+    fn patience_with_agent(&self) -> Option<Duration> {
+        let budget = &self.setup.agent.as_ref()?.budget;
+        let query = self.setup.sql.deadline().saturating_add(self.setup.sql.grace());
+        Some(budget.time.saturating_add(budget.grace).saturating_add(query).saturating_add(AGENT_SLACK))
+    }
+
     /// The model's name; empty when nobody answers questions.
     fn model(&self) -> String {
         self.setup.agent.as_ref().map(|agent| agent.model.clone()).unwrap_or_default()
@@ -291,6 +307,7 @@ impl Supervisor {
             let reader_ready = self.database.is_some();
             let agent_ready = self.agent.as_ref().is_none_or(|agent| agent.ready);
             if reader_ready && agent_ready && self.spawner.ready {
+                self.happenings.clear();
                 return Ok(());
             }
             self.turn_until(patience)?;
