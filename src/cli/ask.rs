@@ -86,7 +86,7 @@ pub(crate) fn run(options: &Options, args: &Args, out: &mut dyn Write) -> Result
     };
     let stopped = supervisor.stop(&reason, exit);
     let (envelope, head) = (asked?, stopped?);
-    let _ = writeln!(io::stderr(), "audit: records {}–{}, head {}", envelope.audit.first, head.seq, head.hash);
+    let _ = writeln!(Output::stderr(), "audit: records {}–{}, head {}", envelope.audit.first, head.seq, head.hash);
     Ok(ExitCode::from(envelope.exit))
 }
 

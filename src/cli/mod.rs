@@ -145,7 +145,7 @@ fn done(result: Result<(), Failure>) -> Result<ExitCode, Failure> {
 
 /// Says what failed, why, and what to do next.
 fn report(failure: &Failure) {
-    let mut err = io::stderr().lock();
+    let mut err = Output::stderr();
     let _ = writeln!(err, "error: {}", harmless(&failure.to_string()));
     let mut cause = failure.source();
     while let Some(error) = cause {

@@ -13,7 +13,7 @@ use nix::sys::signal::{SigSet, Signal, raise};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 
 use crate::cli::{ExitKind, Failure};
-use crate::process::ENDING;
+use crate::process::{ENDING, signal_that_came};
 
 /// Bytes a pipe that can be written takes without waiting (`PIPE_BUF` of Linux).
 const PIECE: usize = 4 << 10;
@@ -22,7 +22,7 @@ const PIECE: usize = 4 << 10;
 pub(super) struct Output {
     file: File,
     signals: SignalFd,
-    /// Once stopped it takes no more: what a buffer still holds is tried again when the buffer is dropped.
+    /// Once stopped it waits no more: what a buffer still holds is tried again when the buffer is dropped.
     stopped: Option<Stopped>,
 }
 
@@ -57,20 +57,22 @@ impl Output {
     /// Waits until the stream takes more, or a signal has come.
     fn wait(&mut self) -> io::Result<()> {
         loop {
-            if let Some(stopped) = self.stopped {
-                return Err(io::Error::other(stopped));
-            }
+            let came = self.stopped.or_else(|| signal_that_came().map(Stopped));
+            let patience = if came.is_some() { PollTimeout::ZERO } else { PollTimeout::NONE };
             let mut ready = [
                 PollFd::new(self.file.as_fd(), PollFlags::POLLOUT),
                 PollFd::new(self.signals.as_fd(), PollFlags::POLLIN),
             ];
-            match poll(&mut ready, PollTimeout::NONE) {
+            match poll(&mut ready, patience) {
                 Ok(_) => {}
                 Err(Errno::EINTR) => continue,
                 Err(error) => return Err(error.into()),
             }
             if ready[0].any().unwrap_or(true) {
                 return Ok(());
+            }
+            if let Some(stopped) = came {
+                return Err(io::Error::other(stopped));
             }
             let Some(info) = self.signals.read_signal()? else { continue };
             let signal = i32::try_from(info.ssi_signo).ok().and_then(|number| Signal::try_from(number).ok());

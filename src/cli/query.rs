@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use crate::cli::appliance::Appliance;
 use crate::cli::options::Options;
-use crate::cli::output::unwritable;
+use crate::cli::output::{Output, unwritable};
 use crate::cli::{ExitKind, Failure};
 use crate::process::{Happening, Supervisor};
 use crate::sql::gate::{Cap, Refusal, RefusalKind, Reply, Request};
@@ -51,7 +51,7 @@ pub(crate) fn run(options: &Options, args: &Args, out: &mut dyn Write) -> Result
         Ok(result)
     });
     let result = finish(supervisor, outcome)?;
-    let mut err = io::stderr().lock();
+    let mut err = Output::stderr();
     for note in &result.notes {
         let _ = writeln!(err, "note: {}", harmless(note));
     }
