@@ -18,6 +18,7 @@ fn help_and_version_go_to_stdout() {
     place.run(["--help"]).go().exits(0).shows("Exit codes: 0 answered");
     place.run(["help", "query"]).go().exits(0).shows("--rows");
     place.run(["--version"]).go().exits(0).shows(env!("CARGO_PKG_VERSION"));
+    place.run(["--help"]).shell(r#"exec "$@" >/dev/full"#).go().exits(7).silent();
 }
 
 #[test]
@@ -146,6 +147,11 @@ fn a_sample_is_written_once_and_the_same_each_time() {
     place.run(["sample", "no/such/directory.db"]).go().fails(7, "no/such");
     place.run(["sample", "--force", place.path("").to_str().unwrap()]).go().fails(2, "error: ");
     place.run(["sample"]).go().fails(2, "PATH");
+    // On a disk that is full nothing is left, neither a part of it nor a file that was only on its way.
+    std::fs::remove_file(&two).unwrap();
+    place.run(["sample", two.to_str().unwrap()]).shell(r#"ulimit -f 100; exec "$@""#).go().fails(7, "two.db");
+    let left: Vec<_> = std::fs::read_dir(place.path("")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["one.db"]);
     place.run(["sample", ""]).go().exits(2);
 }
 

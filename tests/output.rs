@@ -126,6 +126,23 @@ fn half_a_line_is_kept_and_the_chain_goes_on() {
     assert_eq!(place.records_of("repair").len(), 1);
 }
 
+#[test]
+fn a_log_whose_lock_somebody_keeps_is_said_after_a_while() {
+    let place = Place::new();
+    place.query("SELECT 1").go().exits(0);
+    let lock = std::fs::File::options().append(true).open(place.out().join("audit.lock")).unwrap();
+    lock.lock().unwrap();
+    place.query("SELECT 1").go().fails(7, "has kept the audit lock");
+    // Whoever stands in line can still be stopped.
+    let waiting = place.ask(QUESTION).start();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(waiting.pid()), nix::sys::signal::Signal::SIGTERM).unwrap();
+    waiting.end_within(std::time::Duration::from_secs(6)).exits(143).silent();
+    lock.unlock().unwrap();
+    place.query("SELECT 1").go().exits(0);
+    place.verified();
+}
+
 /// A disk that fills at every moment of a run, as a limit on the size of a file shows it: refused, and never a death.
 #[test]
 fn a_full_disk_stops_everything_with_a_sentence_and_the_log_stays_whole() {

@@ -234,6 +234,53 @@ fn a_signal_stops_a_run_whose_output_nobody_reads() {
     place.verified();
 }
 
+/// A pipe that is full from the start: the first byte of anything waits.
+#[test]
+fn a_signal_stops_every_command_whose_output_nobody_reads() {
+    let place = Place::new();
+    let full = r#"mkfifo p$$; sleep 30 <p$$ & exec 9>p$$; head -c 65536 /dev/zero >&9; exec "$@" "#;
+    let cases = place.file("cases.jsonl", "{\"question\": \"how many plans are there?\", \"rows\": [[5]]}\n");
+    for (command, stream) in [
+        (&["ask", QUESTION][..], ">&9"),
+        (&["ask", QUESTION, "--format", "json"], ">&9"),
+        (&["ask", QUESTION, "--mode", "json"], ">&9"),
+        (&["ask", QUESTION], "2>&9"),
+        (&["ask", "how many flibbertigibbets?"], "2>&9"),
+        (&["query", "SELECT 1"], ">&9"),
+        (&["query", "SELECT 1"], "2>&9"),
+        (&["query", "DELETE FROM plans"], "2>&9"),
+        (&["schema"], ">&9"),
+        (&["prompt"], ">&9"),
+        (&["doctor"], ">&9"),
+        (&["eval", cases.to_str().unwrap()], ">&9"),
+        (&["audit", "show"], ">&9"),
+    ] {
+        let mut running = place.run(command).shell(&format!("{full}{stream}")).start();
+        // Long enough to be at its output; what isn't yet is stopped all the same.
+        sleep(Duration::from_millis(500));
+        assert!(!running.has_ended(), "{command:?} {stream}: its output was not waited for");
+        kill(Pid::from_raw(running.pid()), Signal::SIGTERM).unwrap();
+        until(&format!("{command:?} {stream} has ended"), || running.has_ended().then_some(()));
+        nobody_is_left(&place);
+    }
+    place.verified();
+}
+
+#[test]
+fn an_agent_that_hangs_is_given_up_after_its_time() {
+    let place = endless();
+    let running = place
+        .ask("how many visits are there?")
+        .settings(r#"{"budget": {"seconds": 1}, "sql": {"deadline_ms": 1000}}"#)
+        .start();
+    busy(&place);
+    role(&place, "agent").signal(Signal::SIGSTOP);
+    running.end().fails(4, "the agent died: it did not come to an end in its time");
+    assert_eq!(place.stops(), [4]);
+    nobody_is_left(&place);
+    place.verified();
+}
+
 #[test]
 fn streams_may_be_closed_or_their_readers_gone() {
     let place = Place::new();
