@@ -185,11 +185,12 @@ fn a_full_file_system_stops_everything_with_a_sentence() {
     for count in ["3", "4"] {
         let run = place.ask(QUESTION).via(["unshare", "-rm", "sh", "-c", &script.replace("COUNT", count), "sh"]);
         let ran = run.go();
-        assert!([7, 99].contains(&ran.code()) && ran.stdout.is_empty(), "{count} pages taken\n{ran}");
+        // With no page left there is no log to verify.
+        assert!(ran.code() == 7 || count == "4" && ran.code() == 99, "{count} pages taken\n{ran}");
+        assert!(ran.stdout.is_empty(), "{count} pages taken\n{ran}");
         let _ = ran.says("error: ");
     }
-    let script =
-        r#"mount -t tmpfs -o size=64k,mode=700 none "$PI_SQL_OUT" && mount -o remount,ro "$PI_SQL_OUT" && exec "$@""#;
+    let script = r#"mount -t tmpfs -o ro,size=64k,mode=700 none "$PI_SQL_OUT" && exec "$@""#;
     let read_only = place.ask(QUESTION).via(["unshare", "-rm", "sh", "-c", script, "sh"]);
     read_only.go().fails(7, "Read-only file system");
 }
