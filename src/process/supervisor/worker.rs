@@ -25,6 +25,8 @@ pub(super) struct Worker {
     pub(super) ready: bool,
     /// Whether it has closed its side: it is ending, and is not listened to any more.
     pub(super) muted: bool,
+    /// Whether it was given up before it ended: whoever waits for it has been told.
+    pub(super) given_up: bool,
     pub(super) last_words: LastWords,
 }
 
@@ -42,7 +44,7 @@ impl Worker {
         let order = serde_json::to_vec(&ToSpawner::Start(role))?;
         send_packet(spawner, &order, &[theirs.into(), stderr.into()])?;
         let channel = Channel::polled(ours)?;
-        Ok(Self { role, pid: None, channel, ready: false, muted: false, last_words })
+        Ok(Self { role, pid: None, channel, ready: false, muted: false, given_up: false, last_words })
     }
 }
 
