@@ -127,6 +127,7 @@ impl From<SupervisorError> for Failure {
             | SupervisorError::Io(_) => ExitKind::Sandbox,
             SupervisorError::Stopped(signal) => ExitKind::Signal(u8::try_from(*signal).unwrap_or_default()),
             SupervisorError::Database(_) => ExitKind::Database,
+            SupervisorError::Setting(_) => ExitKind::Usage,
             SupervisorError::Audit(_) | SupervisorError::Output(_) => ExitKind::Output,
         };
         Self::new(kind, error.to_string())
