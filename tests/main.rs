@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that meets an error fails")]
 #![allow(missing_docs, reason = "a test's name says what it proves")]
 
+mod hiding;
 mod rooms;
 
 #[test]
