@@ -159,8 +159,28 @@ fn understand(
     places: &Places,
 ) -> Result<(Plan, Vec<Atom>), Trouble> {
     let atoms = atoms(&transcript.question, tokens, schema, places, transcript.today).map_err(|_| Trouble::Today)?;
-    let plan = read(schema, &atoms, &transcript.chosen)?;
-    Ok((plan, atoms))
+    match read(schema, &atoms, &transcript.chosen) {
+        Ok(plan) => Ok((plan, atoms)),
+        Err(trouble @ (Trouble::Unknown(_) | Trouble::Stuck(_))) => {
+            Err(compound(&transcript.question, tokens, &atoms).map_or(trouble, Trouble::Unknown))
+        }
+        Err(trouble) => Err(trouble),
+    }
+}
+
+/// The whole of a word with hyphens of which some part is not understood: `enterprise-y`.
+fn compound(question: &str, tokens: &[Token], atoms: &[Atom]) -> Option<String> {
+    atoms.iter().filter(|atom| atom.what == What::Unknown).find_map(|atom| {
+        let (mut first, mut last) = (atom.first, atom.first);
+        while first > 0 && tokens.get(first)?.glued {
+            first -= 1;
+        }
+        while tokens.get(last + 1).is_some_and(|next| next.glued) {
+            last += 1;
+        }
+        let whole = question.get(tokens[first].start..tokens[last].end)?;
+        (last > first).then(|| whole.to_owned())
+    })
 }
 
 /// Tables whose names stand in the question.

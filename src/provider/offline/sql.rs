@@ -93,9 +93,9 @@ pub(super) fn length(schema: &Schema, plan: &Plan) -> Option<String> {
     if plan.limit.is_some() || (plan.groups.is_empty() && plan.outputs.iter().any(single)) {
         return None;
     }
-    let mut plain = plan.clone();
-    plain.orders.clear();
-    Some(format!("SELECT COUNT(*) FROM ({})", write(schema, &plain)?))
+    let mut unordered = plan.clone();
+    unordered.orders.clear();
+    Some(format!("SELECT COUNT(*) FROM ({})", write(schema, &unordered)?))
 }
 
 /// `COUNT(DISTINCT account_id)`: rows counted by what points at them, when that is all there is to know of them.
