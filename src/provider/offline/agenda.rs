@@ -28,6 +28,8 @@ pub(super) enum Step {
 const MOST_CALLS: usize = 12;
 /// Of them, the most that describe a table: the rest list, look up and answer.
 const MOST_DESCRIBED: usize = 8;
+/// Calls kept for a look-up, a probe and the answer.
+const RESERVED: usize = 3;
 /// The most pages of tables that are turned before names are filtered instead.
 const MOST_PAGES: usize = 2;
 
@@ -157,8 +159,28 @@ fn understand(
     places: &Places,
 ) -> Result<(Plan, Vec<Atom>), Trouble> {
     let atoms = atoms(&transcript.question, tokens, schema, places, transcript.today).map_err(|_| Trouble::Today)?;
-    let plan = read(schema, &atoms, &transcript.chosen)?;
-    Ok((plan, atoms))
+    match read(schema, &atoms, &transcript.chosen) {
+        Ok(plan) => Ok((plan, atoms)),
+        Err(trouble @ (Trouble::Unknown(_) | Trouble::Stuck(_))) => {
+            Err(compound(&transcript.question, tokens, &atoms).map_or(trouble, Trouble::Unknown))
+        }
+        Err(trouble) => Err(trouble),
+    }
+}
+
+/// The whole of a word with hyphens of which some part is not understood: `enterprise-y`.
+fn compound(question: &str, tokens: &[Token], atoms: &[Atom]) -> Option<String> {
+    atoms.iter().filter(|atom| atom.what == What::Unknown).find_map(|atom| {
+        let (mut first, mut last) = (atom.first, atom.first);
+        while first > 0 && tokens.get(first)?.glued {
+            first -= 1;
+        }
+        while tokens.get(last + 1).is_some_and(|next| next.glued) {
+            last += 1;
+        }
+        let whole = question.get(tokens[first].start..tokens[last].end)?;
+        (last > first).then(|| whole.to_owned())
+    })
 }
 
 /// Tables whose names stand in the question.
@@ -179,8 +201,7 @@ fn named_tables(schema: &Schema, tokens: &[Token]) -> Vec<TableId> {
 
 /// The tables to look at first: a log of events where something happened at a time, else those the question names.
 fn first_tables(transcript: &Transcript, schema: &Schema, tokens: &[Token], named: &[TableId]) -> Vec<TableId> {
-    let timed = (0..tokens.len())
-        .any(|at| matches!(calendar::read(&tokens[at..], transcript.today), Ok(Some(period)) if !period.bare));
+    let timed = (0..tokens.len()).any(|at| matches!(calendar::read(&tokens[at..], transcript.today), Ok(Some(_))));
     let happened = tokens.iter().enumerate().any(|(at, token)| {
         token.lower.ends_with("ed")
             && super::lexicon::role(&[token.lower.as_str()]).is_none()
@@ -207,7 +228,8 @@ fn first_tables(transcript: &Transcript, schema: &Schema, tokens: &[Token], name
 
 /// Further tables to look at: those named, then neighbours along keys, then all of a small database.
 fn more_tables(transcript: &Transcript, schema: &Schema, named: &[TableId]) -> Vec<TableId> {
-    let room = MOST_DESCRIBED.saturating_sub(transcript.asked.len());
+    let room = MOST_CALLS - RESERVED;
+    let room = room.saturating_sub(transcript.pages.len()).min(MOST_DESCRIBED).saturating_sub(transcript.asked.len());
     let fresh = |table: &TableId| !transcript.asked.contains(&schema.tables[*table].name);
     let mut more: Vec<TableId> = named.iter().copied().filter(|table| fresh(table)).collect();
     if more.is_empty() {
@@ -274,8 +296,9 @@ fn answer(transcript: &Transcript, schema: &Schema, plan: &Plan, atoms: &[Atom])
             "CANNOT: I understood the question, but I can't tell it to the database in one query.".to_owned(),
         );
     };
-    // Who comes first may not be alone there: the first two are compared before one is named.
-    let probe = plan.probe().and_then(|plan| sql::write(schema, &plan));
+    // Who comes first may not be alone there: the first two are compared before one is named. Of a list that may be
+    // long, the length is asked for, since a count of rows that came back proves nothing.
+    let probe = plan.probe().and_then(|plan| sql::write(schema, &plan)).or_else(|| sql::length(schema, plan));
     let probed = match &probe {
         None => None,
         Some(probe) => match transcript.result(probe) {

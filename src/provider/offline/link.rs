@@ -293,24 +293,26 @@ fn value_fit(schema: &Schema, phrase: &[Token], col: Col) -> Option<(String, u8)
     alike.next().filter(|_| alike.next().is_none()).map(|sample| (sample.to_owned(), ROOT))
 }
 
+/// Words for places.
+pub(super) const PLACES: [&str; 14] = [
+    "country",
+    "city",
+    "town",
+    "hometown",
+    "location",
+    "nation",
+    "nationality",
+    "state",
+    "region",
+    "district",
+    "address",
+    "province",
+    "continent",
+    "place",
+];
+
 /// Whether a column holds places.
 pub(super) fn is_place(column: &Column) -> bool {
-    const PLACES: [&str; 14] = [
-        "country",
-        "city",
-        "town",
-        "hometown",
-        "location",
-        "nation",
-        "nationality",
-        "state",
-        "region",
-        "district",
-        "address",
-        "province",
-        "continent",
-        "place",
-    ];
     column.words.iter().any(|word| PLACES.contains(&word.as_str()))
 }
 

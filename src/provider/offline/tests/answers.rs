@@ -82,18 +82,15 @@ fn groups_and_having() {
 fn accounts_are_counted_once_a_month_however_often_they_churn() {
     says(
         "How many accounts churned per month in 2026?",
-        "How many accounts churned per month in 2026 (3 in all): 2026-05: 1; 2026-06: 2; 2026-07: 1.",
+        "Accounts churned per month in 2026 (3 in all): 2026-05: 1; 2026-06: 2; 2026-07: 1.",
     );
 }
 
 #[test]
 fn superlatives() {
-    says("Who is the oldest customer?", "Who is the oldest customer: Dan.");
+    says("Who is the oldest customer?", "Dan is the oldest customer.");
     says("What is the title of the cheapest product?", "The title of the cheapest product is Vase.");
-    says(
-        "Which customer has the most orders?",
-        "Which customer has the most orders: Chloé; this is a tie, e.g. with Ada.",
-    );
+    says("Which customer has the most orders?", "Chloé has the most orders; this is a tie, e.g. with Ada.");
     asks_for(
         "List the titles of the 2 most expensive products.",
         "SELECT title FROM products ORDER BY price DESC LIMIT 2",
@@ -139,6 +136,10 @@ fn joins_never_count_twice() {
 fn negation() {
     says("Which customers have no orders?", "Which customers have no orders (2 in all): Dan, O'Hara.");
     says("How many customers never had an order?", "2 customers never had an order.");
+    says(
+        "Which categories do not have products that cost more than 100?",
+        "Which categories do not have products that cost more than 100: home.",
+    );
     says("How many customers do not have any shipped orders?", "3 customers do not have any shipped orders.");
 }
 
