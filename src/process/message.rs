@@ -68,9 +68,18 @@ pub(crate) struct ReaderReady {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum ReaderRefused {
     Sandbox(String),
-    Database(String),
+    Database(Unusable),
     /// What it is to hide isn't there.
-    Hide(String),
+    Hide(Unusable),
+}
+
+/// A database can't be used.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Unusable {
+    /// For the operator and the audit: names files, and what is hidden.
+    pub(crate) reason: String,
+    /// For whoever asks: names neither.
+    pub(crate) refusal: Refusal,
 }
 
 /// Supervisor to agent.

@@ -2,11 +2,12 @@
 
 use crate::process::channel::{Channel, ChannelError};
 use crate::process::descriptor::inherited_channel;
-use crate::process::message::{FromReader, ReaderReady, ReaderRefused, ToReader};
+use crate::process::message::{FromReader, ReaderReady, ReaderRefused, ToReader, Unusable};
 use crate::process::role::RoleArguments;
 use crate::sandbox::{Grants, Role, lock_down};
 use crate::sql::connection::{Database, Hide, Limits, OpenError};
 use crate::sql::gate::RefusalKind;
+use crate::sql::hints;
 
 /// Runs a reader until the supervisor is gone.
 pub(crate) fn run(arguments: &RoleArguments) -> Result<(), ChannelError> {
@@ -20,9 +21,9 @@ pub(crate) fn run(arguments: &RoleArguments) -> Result<(), ChannelError> {
     let mut database = match Database::open_hiding(&arguments.database, &Limits::default(), &hide) {
         Ok(database) => database,
         Err(error) => {
-            let reason = error.to_string();
+            let unusable = Unusable { reason: error.to_string(), refusal: hints::database_refusal(&error) };
             let hides_nothing = matches!(error, OpenError::NothingToHide(_));
-            let refused = if hides_nothing { ReaderRefused::Hide(reason) } else { ReaderRefused::Database(reason) };
+            let refused = if hides_nothing { ReaderRefused::Hide(unusable) } else { ReaderRefused::Database(unusable) };
             return channel.send(&FromReader::Refused(refused));
         }
     };
