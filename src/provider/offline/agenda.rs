@@ -138,10 +138,7 @@ fn list(transcript: &Transcript, tokens: &[Token]) -> Option<Step> {
         return Some(Step::Call(vec![("list_tables", object(json!({ "offset": offset })))]));
     }
     // Too many to turn every page: ask for names that contain the question's own words.
-    let words: Vec<&Token> = tokens
-        .iter()
-        .filter(|token| token.key.len() > 3 && super::lexicon::role(&[token.lower.as_str()]).is_none())
-        .collect();
+    let words = content_words(tokens);
     let calls: Vec<_> = words
         .iter()
         .filter(|token| !transcript.pages.contains(&token.key))
@@ -150,6 +147,26 @@ fn list(transcript: &Transcript, tokens: &[Token]) -> Option<Step> {
         .collect();
     let filtered = transcript.pages.len() > MOST_PAGES;
     (!calls.is_empty() && !filtered).then_some(Step::Call(calls))
+}
+
+/// Words that are no function words.
+fn content_words(tokens: &[Token]) -> Vec<&Token> {
+    /// A shorter part would match half the names of a large database.
+    const SHORTEST: usize = 4;
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(token) = tokens.get(at) {
+        let words: Vec<&str> = tokens[at..].iter().take(8).map(|token| token.lower.as_str()).collect();
+        if let Some((_, length)) = super::lexicon::role(&words) {
+            at += length;
+        } else {
+            if token.kind == Kind::Word && token.key.len() >= SHORTEST {
+                found.push(token);
+            }
+            at += 1;
+        }
+    }
+    found
 }
 
 fn understand(
