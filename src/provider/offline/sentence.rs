@@ -53,10 +53,23 @@ pub(super) fn answer(
     {
         told.push_str("; those with none are not listed");
     }
+    if plan.groups.iter().any(|group| matches!(group, Group::Row(_))) && repeats(plan, &rows.rows) {
+        told.push_str("; where a name stands twice, it is two rows");
+    }
     if let Some(col) = plan.conds.iter().find_map(|cond| leaves_out_unknown(schema, cond)) {
         told = format!("{told}; rows without a {col} are left out");
     }
     format!("{told}.")
+}
+
+/// Whether rows that were counted apart look the same.
+fn repeats(plan: &Plan, rows: &[Vec<Value>]) -> bool {
+    let names = |row: &Vec<Value>| {
+        let shown = row.iter().zip(&plan.outputs).filter(|(_, output)| matches!(output, Output::Column(_)));
+        shown.map(|(cell, _)| cell.to_string()).collect::<Vec<_>>()
+    };
+    let mut seen = std::collections::HashSet::new();
+    rows.iter().any(|row| !seen.insert(names(row)))
 }
 
 /// The column of an `is not` that leaves out rows without a value, where there are such rows.

@@ -396,7 +396,7 @@ impl Reader<'_> {
                 head.main = Some(scope);
             }
             Some(_) if scope.conds.is_empty() && scope.rank.is_none() && scope.top_of.is_none() => {
-                head.items.push(Item::Entity(scope.table))
+                head.items.push(Item::Entity(scope.table));
             }
             Some(_) => return Err(self.trouble()),
         }
