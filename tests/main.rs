@@ -1,9 +1,21 @@
 //! The program as its users drive it: one binary of tests, one module a concern.
 #![allow(clippy::disallowed_methods, reason = "tests start the program under test")]
-#![allow(clippy::unwrap_used, reason = "a test that meets an error fails")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test that can't go on has failed")]
 #![allow(missing_docs, reason = "a test's name says what it proves")]
 
+mod ask;
+mod attacks;
+mod commands;
+mod crash;
+mod databases;
+mod hiding;
+mod isolation;
+mod output;
+mod processes;
+mod query;
+mod roles;
 mod rooms;
+mod support;
 
 #[test]
 fn no_test_file_is_forgotten() {

@@ -97,6 +97,8 @@ impl Appliance {
             calls: u32::try_from(budget.calls).unwrap_or(u32::MAX),
             tokens: budget.tokens,
             time: Duration::from_secs(budget.seconds),
+            // The last sentence may not take longer than the whole question.
+            grace: Budget::default().grace.min(Duration::from_secs(budget.seconds)),
             // The harness's own last sentence must read as the no it is.
             closing: "CANNOT: I stopped without an answer, because {reason}.".into(),
             ..Budget::default()
@@ -125,9 +127,10 @@ impl From<SupervisorError> for Failure {
             | SupervisorError::RoleRefused(_)
             | SupervisorError::Role { .. }
             | SupervisorError::Io(_) => ExitKind::Sandbox,
-            SupervisorError::Stopped(signal) => ExitKind::Signal(u8::try_from(*signal).unwrap_or_default()),
             SupervisorError::Database(_) => ExitKind::Database,
+            SupervisorError::Setting(_) => ExitKind::Usage,
             SupervisorError::Audit(_) | SupervisorError::Output(_) => ExitKind::Output,
+            SupervisorError::Stopped(signal) => ExitKind::Signal(u8::try_from(*signal).unwrap_or_default()),
         };
         Self::new(kind, error.to_string())
     }

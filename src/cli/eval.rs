@@ -10,7 +10,10 @@ use serde_json::Value;
 
 use crate::cli::appliance::Appliance;
 use crate::cli::options::Options;
+use crate::cli::output::unwritable;
+use crate::cli::query::finish;
 use crate::cli::{ExitKind, Failure, ask};
+use crate::process::Supervisor;
 use crate::ui::envelope::{Envelope, OutcomeKind};
 
 /// Numbers that differ by less are the same.
@@ -52,22 +55,34 @@ struct Tally {
 
 /// Asks every question of every file, each in a conversation of its own.
 pub(crate) fn run(options: &Options, args: &Args, out: &mut dyn Write) -> Result<ExitCode, Failure> {
-    let unwritable = |error| Failure::new(ExitKind::Output, "the counts can't be written").because(error);
     let mut cases = Vec::new();
     for file in &args.files {
         cases.push((file, read(file)?));
     }
     let appliance = Appliance::load(options)?;
     let mut supervisor = appliance.start(options, true)?;
+    let outcome = ask_all(&mut supervisor, &appliance, options, args, cases, out);
+    finish(supervisor, outcome)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn ask_all(
+    supervisor: &mut Supervisor,
+    appliance: &Appliance,
+    options: &Options,
+    args: &Args,
+    cases: Vec<(&PathBuf, Vec<Case>)>,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let unwritable = |error| unwritable("the counts", error);
     writeln!(out, "{:<40} questions  answered  right  wrong  declined  telling  telling right", "file")
         .map_err(unwritable)?;
     for (file, cases) in cases {
         let mut tally = Tally::default();
         for case in cases {
-            let envelope = ask::answer(&mut supervisor, &appliance, options, &case.question, "eval", &mut |_| ())?;
-            if envelope.exit > 128 {
-                supervisor.stop("stopped", envelope.exit)?;
-                return Ok(ExitCode::from(envelope.exit));
+            let envelope = ask::answer(supervisor, appliance, options, &case.question, "eval", &mut |_| ())?;
+            if let Some(signal) = envelope.exit.checked_sub(128).filter(|signal| *signal > 0) {
+                return Err(Failure::new(ExitKind::Signal(signal), "stopped before the last question was answered"));
             }
             let verdict = tally.count(&case, &envelope);
             if (args.wrong && verdict == Verdict::Wrong) || (args.declined && verdict == Verdict::Declined) {
@@ -86,10 +101,10 @@ pub(crate) fn run(options: &Options, args: &Args, out: &mut dyn Write) -> Result
             file.file_name().unwrap_or_default().to_string_lossy(),
             right + wrong,
         )
+        .and_then(|()| out.flush())
         .map_err(unwritable)?;
     }
-    supervisor.stop("eval", 0)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,11 +216,16 @@ fn read(file: &Path) -> Result<Vec<Case>, Failure> {
     for (index, line) in lines.enumerate() {
         let line = line.map_err(|error| unusable(error.to_string()))?;
         if !line.trim().is_empty() {
-            let case = serde_json::from_str(&line).map_err(|error| unusable(format!("line {}: {error}", index + 1)))?;
+            let broken = |what: &dyn std::fmt::Display| unusable(format!("line {}: {what}", index + 1));
+            let case: Case = serde_json::from_str(&line).map_err(|error| broken(&error))?;
+            if case.question.trim().is_empty() {
+                return Err(broken(&"the question is empty"));
+            }
             cases.push(case);
         }
     }
-    Ok(cases)
+    // A count of nothing would look like a perfect score.
+    if cases.is_empty() { Err(unusable("there is no question in it".into())) } else { Ok(cases) }
 }
 
 #[cfg(test)]

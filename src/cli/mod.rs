@@ -10,6 +10,7 @@ mod doctor;
 mod eval;
 mod failure;
 mod options;
+mod output;
 mod prompt;
 mod query;
 mod sample;
@@ -20,11 +21,14 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Parser, Subcommand};
+use nix::sys::signal::{SigSet, Signal};
 
 pub use failure::{ExitKind, Failure};
 
 use crate::cli::options::Options;
+use crate::cli::output::{Output, unwritable};
 use crate::process;
 use crate::ui::text::harmless;
 
@@ -42,6 +46,9 @@ struct CommandLine {
     #[arg(last = true, value_name = "QUESTION")]
     question: Vec<String>,
 }
+
+/// What somebody who typed something else most likely wanted.
+const HOW_TO_ASK: &str = "a question stands after two dashes: pi-sql -- \"how many accounts churned in June 2026?\"";
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 answered, 2 usage, 3 no answer (asked back, cannot, or withheld), 4 model, 5 database, 6 sandbox, 7 audit or \
@@ -68,16 +75,15 @@ enum Command {
 }
 
 /// Runs the program: a role if its parent started one, else what the command line says.
-pub fn run(arguments: Vec<OsString>) -> ExitCode {
-    if let Some(code) = process::run_role(&arguments) {
+pub fn run(arguments: &[OsString]) -> ExitCode {
+    if let Some(code) = process::run_role(arguments) {
         return code;
     }
+    // A file that may not grow any more is an error to tell, not a death without a word.
+    let _ = SigSet::from(Signal::SIGXFSZ).thread_block();
     let line = match CommandLine::try_parse_from(arguments) {
         Ok(line) => line,
-        Err(error) => {
-            let _ = error.print();
-            return if error.use_stderr() { ExitKind::Usage.into() } else { ExitCode::SUCCESS };
-        }
+        Err(error) => return explain(&error, arguments),
     };
     match dispatch(line) {
         Ok(code) => code,
@@ -91,7 +97,7 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
 
 fn dispatch(line: CommandLine) -> Result<ExitCode, Failure> {
     let options = line.options;
-    let out = &mut io::stdout().lock();
+    let out = &mut Output::stdout().map_err(|error| unwritable("standard output", error))?;
     match line.command {
         None => ask::run(&options, &ask::Args { options: line.ask, question: line.question }, out),
         Some(Command::Ask(mut args)) => {
@@ -108,13 +114,38 @@ fn dispatch(line: CommandLine) -> Result<ExitCode, Failure> {
     }
 }
 
+/// Prints what is wrong with the command line, or the help that was asked for.
+fn explain(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
+    let printed = error.print();
+    if !error.use_stderr() {
+        return if printed.is_ok() { ExitCode::SUCCESS } else { ExitKind::Output.into() };
+    }
+    if let Some(word) = stray_word(error, arguments) {
+        let command = CommandLine::command();
+        let near = command.get_subcommands().map(clap::Command::get_name).find(|name| strsim::jaro(name, word) > 0.8);
+        let _ = match near {
+            Some(name) => writeln!(io::stderr(), "  hint: there is a command {name}"),
+            None => writeln!(io::stderr(), "  hint: {HOW_TO_ASK}"),
+        };
+    }
+    ExitKind::Usage.into()
+}
+
+/// A word that stands where a command should, so most likely a question or a mistyped command.
+fn stray_word<'a>(error: &'a clap::Error, arguments: &[OsString]) -> Option<&'a str> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return None };
+    let command = CommandLine::command();
+    let within_a_command = arguments.iter().any(|argument| command.find_subcommand(argument).is_some());
+    (error.kind() == ErrorKind::UnknownArgument && !word.starts_with('-') && !within_a_command).then_some(word)
+}
+
 fn done(result: Result<(), Failure>) -> Result<ExitCode, Failure> {
     result.map(|()| ExitCode::SUCCESS)
 }
 
 /// Says what failed, why, and what to do next.
 fn report(failure: &Failure) {
-    let mut err = io::stderr().lock();
+    let mut err = Output::stderr();
     let _ = writeln!(err, "error: {}", harmless(&failure.to_string()));
     let mut cause = failure.source();
     while let Some(error) = cause {

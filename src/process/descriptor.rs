@@ -9,6 +9,7 @@ use std::os::unix::net::UnixStream;
 
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
 use nix::libc;
+use nix::sys::signal::{SigHandler, Signal, signal};
 use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, sendmsg};
 use nix::sys::stat::{SFlag, fstat};
 use nix::unistd::{ForkResult, Pid, fexecve, fork, setsid};
@@ -122,6 +123,9 @@ pub(crate) fn start_program(program: BorrowedFd<'_>, arguments: &[&CStr], given:
         ForkResult::Parent { child } => Ok(child),
         ForkResult::Child => {
             let _ = setsid();
+            // Where the caller ignored the deaths of its children, the kernel would report none to us either.
+            // SAFETY: puts the default in place, so no handler of ours can run in the child.
+            let _ = unsafe { signal(Signal::SIGCHLD, SigHandler::SigDfl) };
             for (descriptor, number) in &placed {
                 // SAFETY: both numbers are plain integers; what stood at `number` in this child is meant to go.
                 if unsafe { libc::dup2(descriptor.as_raw_fd(), *number) } < 0 {

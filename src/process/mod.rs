@@ -18,6 +18,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 pub use message::AgentSetup;
+pub(crate) use supervisor::{ENDING, signal_that_came};
 pub use supervisor::{Happening, Setup, Supervisor, SupervisorError};
 
 use crate::process::role::RoleArguments;

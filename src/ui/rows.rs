@@ -79,11 +79,19 @@ fn json_lines(out: &mut dyn Write, result: &QueryResult) -> io::Result<()> {
 
 fn csv(out: &mut dyn Write, result: &QueryResult) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
-    writer.write_record(&result.columns)?;
+    writer.write_record(&result.columns).map_err(unwrapped)?;
     for row in &result.rows {
-        writer.write_record(row.iter().map(|cell| display(cell, "")))?;
+        writer.write_record(row.iter().map(|cell| display(cell, ""))).map_err(unwrapped)?;
     }
     writer.flush()
+}
+
+/// The writer's own error, so that the caller knows it again.
+fn unwrapped(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        kind => io::Error::other(format!("{kind:?}")),
+    }
 }
 
 fn display(cell: &Value, null: &str) -> String {

@@ -29,6 +29,7 @@ use crate::process::message::{AgentSetup, ToAgent};
 use crate::process::role::{RoleArguments, to_start};
 use crate::process::supervisor::desk::{Desk, Job, Origin};
 use crate::process::supervisor::watch::Signals;
+pub(crate) use crate::process::supervisor::watch::{ENDING, signal_that_came};
 use crate::process::supervisor::worker::{LastWords, Worker};
 use crate::sandbox::{self, Grants, Report, Role, SandboxError, Strictness};
 use crate::sql::connection::Identity;
@@ -39,6 +40,8 @@ use crate::sql::settings::SqlSettings;
 const START_PATIENCE: Duration = Duration::from_secs(20);
 /// How long one turn waits when nothing is due: it only has to be some end.
 const LONGEST_WAIT: Duration = Duration::from_hours(1);
+/// How long an agent may be behind its own clock before it counts as stuck.
+const AGENT_SLACK: Duration = Duration::from_secs(5);
 /// How long the roles may take to end once their channels are closed, before they are killed.
 const STOP_PATIENCE: Duration = Duration::from_millis(500);
 
@@ -91,6 +94,9 @@ pub enum SupervisorError {
     /// The database can't be used; the reader's own sentence.
     #[error("{0}")]
     Database(String),
+    /// A setting doesn't fit the database; the reader's own sentence.
+    #[error("{0}")]
+    Setting(String),
     /// The audit can't be written.
     #[error("{0}. Nothing runs without its record")]
     Audit(#[from] AuditError),
@@ -105,8 +111,8 @@ pub enum SupervisorError {
         /// What became of it.
         how: String,
     },
-    /// A signal came before the run had begun.
-    #[error("stopped by a signal before it had begun")]
+    /// The operator, or the host, stopped it while it waited for its roles.
+    #[error("stopped before the answer came")]
     Stopped(i32),
     /// The kernel refused something a supervisor needs.
     #[error("the supervisor can't go on: {0}")]
@@ -117,6 +123,7 @@ impl SupervisorError {
     /// The exit code that a run ends with for it.
     pub fn exit_code(&self) -> u8 {
         match self {
+            Self::Setting(_) => 2,
             Self::Database(_) => 5,
             Self::Sandbox(_) | Self::RoleRefused(_) | Self::Role { .. } | Self::Io(_) => 6,
             Self::Audit(_) | Self::Output(_) => 7,
@@ -136,10 +143,14 @@ pub struct Supervisor {
     agent: Option<Worker>,
     /// The database the reader has open.
     database: Option<Identity>,
+    /// Everything that is hidden in it, in words.
+    hidden: Vec<String>,
     /// Work that is on record and waits for the reader.
     waiting: VecDeque<Job>,
     /// Work the reader is at, and when it must be done.
     running: Option<(Job, Instant)>,
+    /// When the question must have its end, whatever the agent says.
+    latest_end: Option<Instant>,
     happenings: Vec<Happening>,
 }
 
@@ -170,7 +181,7 @@ impl Supervisor {
             port: None,
         };
         let spawner = Spawner::start(&arguments)?;
-        let reader = Worker::order(&spawner.socket, Role::Reader)?;
+        let reader = Worker::order_reader(&spawner.socket, &setup.sql)?;
         let agent = setup.agent.as_ref().map(|_| Worker::order(&spawner.socket, Role::Agent)).transpose()?;
         let grants = Grants { output: Some(setup.output.clone()), ..Grants::default() };
         let own = sandbox::lock_down(Role::Supervisor, &grants, setup.strictness)?;
@@ -184,8 +195,10 @@ impl Supervisor {
             reader: Some(reader),
             agent,
             database: None,
+            hidden: Vec::new(),
             waiting: VecDeque::new(),
             running: None,
+            latest_end: None,
             happenings: Vec::new(),
         };
         supervisor.desk.note_report(own);
@@ -226,6 +239,7 @@ impl Supervisor {
         let seqs = self.log.append(&[record], Durability::Now)?;
         let message = ToAgent::Command(Command::Prompt { id: None, message: question.to_owned() });
         self.tell_agent(&message);
+        self.latest_end = self.patience_with_agent().and_then(|patience| Instant::now().checked_add(patience));
         Ok(seqs.last().copied().unwrap_or_default())
     }
 
@@ -253,6 +267,7 @@ impl Supervisor {
     /// Forgets the conversation: the agent is replaced by a fresh one.
     pub fn new_conversation(&mut self) -> Result<(), SupervisorError> {
         self.kill(Role::Agent)?;
+        self.latest_end = None;
         self.desk.end_conversation();
         self.order_agent()?;
         let patience = Instant::now() + START_PATIENCE;
@@ -260,6 +275,8 @@ impl Supervisor {
             self.turn_until(patience)?;
             self.give_up(patience, Role::Agent)?;
         }
+        // What an agent before this one said, or that it died, is no part of the conversation that begins.
+        self.happenings.clear();
         Ok(())
     }
 
@@ -278,6 +295,13 @@ impl Supervisor {
         Ok(mem::take(&mut self.happenings))
     }
 
+    /// The agent keeps its own time; one that is far past it is stuck, or not the loop any more.
+    fn patience_with_agent(&self) -> Option<Duration> {
+        let budget = &self.setup.agent.as_ref()?.budget;
+        let query = self.setup.sql.deadline().saturating_add(self.setup.sql.grace());
+        Some(budget.time.saturating_add(budget.grace).saturating_add(query).saturating_add(AGENT_SLACK))
+    }
+
     /// The model's name; empty when nobody answers questions.
     fn model(&self) -> String {
         self.setup.agent.as_ref().map(|agent| agent.model.clone()).unwrap_or_default()
@@ -286,9 +310,11 @@ impl Supervisor {
     fn await_roles(&mut self) -> Result<(), SupervisorError> {
         let patience = Instant::now() + START_PATIENCE;
         loop {
-            let reader_ready = self.reader.as_ref().is_some_and(|reader| reader.ready);
+            // One that was ready and has died since is replaced when there is work for it.
+            let reader_ready = self.database.is_some();
             let agent_ready = self.agent.as_ref().is_none_or(|agent| agent.ready);
             if reader_ready && agent_ready && self.spawner.ready {
+                self.happenings.clear();
                 return Ok(());
             }
             self.turn_until(patience)?;
@@ -312,10 +338,15 @@ impl Supervisor {
     }
 
     fn record_start(&mut self) -> Result<(), SupervisorError> {
+        let mut belts = json!({ "strictness": self.setup.strictness, "roles": self.desk.reports });
+        if !self.setup.sql.hide.is_empty() {
+            belts["hide"] = json!(self.setup.sql.hide);
+            belts["hidden"] = json!(self.hidden);
+        }
         let entry = Entry::Start {
             version: env!("CARGO_PKG_VERSION").into(),
             database: json!(self.database),
-            belts: json!({ "strictness": self.setup.strictness, "roles": self.desk.reports }),
+            belts,
             model: self.model(),
             arguments: Vec::new(),
         };
@@ -384,13 +415,25 @@ impl Spawner {
 /// The directories a reader may open files in: the one the database is named in and, through links, the one it lies in.
 fn database_directories(database: &Path) -> Result<Vec<PathBuf>, SupervisorError> {
     let unusable = |error: io::Error| {
-        SupervisorError::Database(format!(
-            "the database {} can't be opened: {error}. Name an existing SQLite file with --db, or make the sample with \
-             `pi-sql sample PATH`",
-            database.display()
-        ))
+        let shown = database.display();
+        let reason = if error.kind() == io::ErrorKind::NotFound && database.is_symlink() {
+            format!("{shown} is a link to a file that does not exist: check that the replica was published")
+        } else {
+            format!(
+                "the database {shown} can't be opened: {error}. Name an existing SQLite file with --db, or make the \
+                 sample with `pi-sql sample PATH`"
+            )
+        };
+        SupervisorError::Database(reason)
     };
     let resolved = std::fs::canonicalize(database).map_err(unusable)?;
+    // Roles are told their paths as JSON.
+    if [database, resolved.as_path()].iter().any(|path| path.to_str().is_none()) {
+        let shown = database.display();
+        let reason =
+            format!("the path {shown} is not UTF-8, or leads to one that isn't: rename the file or its directory");
+        return Err(SupervisorError::Database(reason));
+    }
     let mut directories = Vec::new();
     for path in [database, resolved.as_path()] {
         let parent = match path.parent() {

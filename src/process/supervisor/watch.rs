@@ -2,6 +2,7 @@
 
 use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
@@ -9,6 +10,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 
+use crate::agent::Event;
 use crate::audit::Durability;
 use crate::process::channel::ChannelError;
 use crate::process::descriptor::{receive_packet, send_packet};
@@ -22,28 +24,65 @@ use crate::sql::hints;
 
 /// Bytes of the longest report of the spawner.
 const PACKET: usize = 4 << 10;
+/// The signals that end a run.
+pub(crate) const ENDING: [Signal; 3] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
 
-/// The signals that end a run, as something to poll.
-pub(super) struct Signals(SignalFd);
+/// What is said to those who ask when a new replica lacks what is to be hidden.
+const HIDE_REFUSED: &str =
+    "The database has changed and does not fit the settings. Its owner finds the reason in the audit";
+
+/// The last signal that was read; 0 for none. Signals are the process's, so this is too.
+static CAME: AtomicI32 = AtomicI32::new(0);
+
+/// The signals that end a run, as something to poll. They are blocked while this lives.
+pub(super) struct Signals {
+    mask: SigSet,
+    pending: SignalFd,
+}
 
 impl Signals {
     pub(super) fn block() -> io::Result<Self> {
+        let ignored = ignored_signals();
         let mut mask = SigSet::empty();
-        for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
-            mask.add(signal);
+        for signal in ENDING {
+            // The kernel hands a signal to whoever blocks it even where the caller (`nohup`, a shell's `&`) ignored it.
+            if ignored & 1 << (signal as i32 - 1) == 0 {
+                mask.add(signal);
+            }
         }
         mask.thread_block()?;
-        let ends = SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
+        let pending = SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
         // Blocked and never read: a reached file size limit is then an error of the write, and not this process's death.
-        let mut limit = SigSet::empty();
-        limit.add(Signal::SIGXFSZ);
-        limit.thread_block()?;
-        Ok(Self(ends))
+        SigSet::from(Signal::SIGXFSZ).thread_block()?;
+        Ok(Self { mask, pending })
     }
 
     fn next(&self) -> Option<i32> {
-        self.0.read_signal().ok().flatten().and_then(|info| i32::try_from(info.ssi_signo).ok())
+        let info = self.pending.read_signal().ok().flatten()?;
+        let signal = i32::try_from(info.ssi_signo).ok()?;
+        CAME.store(signal, Ordering::Relaxed);
+        Some(signal)
     }
+}
+
+/// The signal that ends this program, once a supervisor has read one.
+pub(crate) fn signal_that_came() -> Option<Signal> {
+    Signal::try_from(CAME.load(Ordering::Relaxed)).ok()
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        // Those that have come are dealt with: the run is over. Later ones end the program at once.
+        while self.next().is_some() {}
+        let _ = self.mask.thread_unblock();
+    }
+}
+
+/// The signals this process was started to ignore, as a bit each; none where that can't be read.
+fn ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or_default();
+    u64::from_str_radix(mask.trim(), 16).unwrap_or_default()
 }
 
 /// Who has something to say.
@@ -72,6 +111,9 @@ impl Supervisor {
             self.read_spawner(&mut steps)?;
         }
         self.enforce_deadline(&mut steps)?;
+        if self.latest_end.is_some_and(|latest| latest <= Instant::now()) {
+            self.give_agent_up("it did not come to an end in its time", &mut steps)?;
+        }
         self.carry_out(steps)
     }
 
@@ -101,13 +143,14 @@ impl Supervisor {
 
     fn wait(&mut self, latest: Instant) -> Result<Due, SupervisorError> {
         let latest = self.running.as_ref().map_or(latest, |(_, deadline)| latest.min(*deadline));
+        let latest = self.latest_end.map_or(latest, |end| latest.min(end));
         // What has already happened is not kept waiting for something else to happen.
         let latest = if self.happenings.is_empty() { latest } else { Instant::now() };
         // Rounded up, so that the deadline has passed when the wait is over.
         let patience = latest.saturating_duration_since(Instant::now()) + Duration::from_millis(1);
         let timeout = PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX);
         let mut ready = vec![
-            PollFd::new(self.signals.0.as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.signals.pending.as_fd(), PollFlags::POLLIN),
             PollFd::new(self.spawner.socket.as_fd(), PollFlags::POLLIN),
         ];
         let workers: Vec<&Worker> =
@@ -152,6 +195,7 @@ impl Supervisor {
                         reader.ready = true;
                     }
                     self.desk.note_report(ready.report);
+                    self.hidden = ready.hidden;
                     if self.database.as_ref().is_some_and(|known| *known != ready.database) {
                         steps.push(self.desk.database_changed(&ready.database));
                     }
@@ -165,6 +209,14 @@ impl Supervisor {
                     return Err(SupervisorError::RoleRefused(reason));
                 }
                 FromReader::Refused(ReaderRefused::Database(reason)) => self.reader_refused(&reason, steps)?,
+                FromReader::Refused(ReaderRefused::Hide(reason)) => {
+                    if self.database.is_none() {
+                        return Err(SupervisorError::Setting(reason));
+                    }
+                    // Whoever asks must not learn the name, the operator must.
+                    steps.push(self.desk.death(Role::Reader, &reason));
+                    self.reader_refused(HIDE_REFUSED, steps)?;
+                }
                 FromReader::Done { id, outcome } => {
                     let Some((job, _)) = self.running.take_if(|(job, _)| job.seq == id) else {
                         return self.kill_reader("answered what it was not asked", steps);
@@ -195,8 +247,7 @@ impl Supervisor {
             Ok(messages) => messages,
             Err(ChannelError::Closed) => return self.mute(Role::Agent),
             Err(error) => {
-                steps.push(self.desk.death(Role::Agent, &format!("killed: it broke the protocol: {error}")));
-                return self.mute(Role::Agent);
+                return self.give_agent_up(&format!("it broke the protocol: {error}"), steps);
             }
         };
         for message in messages {
@@ -207,12 +258,16 @@ impl Supervisor {
                     self.begin_agent();
                 }
                 FromAgent::Refused(reason) => return Err(SupervisorError::RoleRefused(reason)),
-                FromAgent::Event(event) => self.happenings.push(Happening::Event(event)),
+                FromAgent::Event(event) => {
+                    if matches!(event, Event::AgentSettled(_)) {
+                        self.latest_end = None;
+                    }
+                    self.happenings.push(Happening::Event(event));
+                }
                 FromAgent::Response(response) => self.happenings.push(Happening::Response(response)),
                 // The loop keeps its own budget; an agent that goes past it is not the loop any more.
                 FromAgent::Call { .. } if self.desk.calls >= self.call_budget() => {
-                    steps.push(self.desk.death(Role::Agent, "killed: it asked for more than its budget of calls"));
-                    return self.mute(Role::Agent);
+                    return self.give_agent_up("it asked for more than its budget of calls", steps);
                 }
                 FromAgent::Call { id, request } => {
                     self.desk.calls += 1;
@@ -272,9 +327,14 @@ impl Supervisor {
             if !dead.ready && (role == Role::Agent || self.database.is_none()) {
                 return Err(SupervisorError::Role { role, how: format!("died at its start: {how}") });
             }
-            steps.push(self.desk.death(role, &how));
+            if !dead.given_up {
+                steps.push(self.desk.death(role, &how));
+            }
             if role == Role::Agent {
-                self.happenings.push(Happening::AgentDied(how));
+                if !dead.given_up {
+                    self.latest_end = None;
+                    self.happenings.push(Happening::AgentDied(how));
+                }
                 self.order_agent()?;
             } else {
                 let message = format!("the reader died ({how}) and is replaced. Try a simpler query");
@@ -298,6 +358,17 @@ impl Supervisor {
             steps.push(self.desk.outcome(&job, Err(hints::deadline_refusal())));
         }
         self.kill_reader("did not answer in time", steps)
+    }
+
+    /// Kills an agent, and tells whoever waits for it at once: how it ends is no news any more.
+    fn give_agent_up(&mut self, why: &str, steps: &mut Vec<Step>) -> Result<(), SupervisorError> {
+        self.latest_end = None;
+        if let Some(agent) = &mut self.agent {
+            agent.given_up = true;
+        }
+        steps.push(self.desk.death(Role::Agent, &format!("killed: {why}")));
+        self.happenings.push(Happening::AgentDied(why.to_owned()));
+        self.mute(Role::Agent)
     }
 
     /// Orders an agent; whatever an earlier one asked is moot.
@@ -346,7 +417,7 @@ impl Supervisor {
             return Ok(());
         }
         let Some(reader) = &mut self.reader else {
-            self.reader = Some(Worker::order(&self.spawner.socket, Role::Reader)?);
+            self.reader = Some(Worker::order_reader(&self.spawner.socket, &self.setup.sql)?);
             return Ok(());
         };
         if !reader.ready || reader.muted {

@@ -6,10 +6,11 @@ use std::os::unix::net::UnixStream;
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
-use crate::process::channel::Channel;
+use crate::process::channel::{Channel, ChannelError};
 use crate::process::descriptor::send_packet;
-use crate::process::message::ToSpawner;
+use crate::process::message::{ToReader, ToSpawner};
 use crate::sandbox::Role;
+use crate::sql::settings::SqlSettings;
 
 /// Bytes of a role's last words that are kept.
 const KEPT: usize = 2 << 10;
@@ -25,6 +26,8 @@ pub(super) struct Worker {
     pub(super) ready: bool,
     /// Whether it has closed its side: it is ending, and is not listened to any more.
     pub(super) muted: bool,
+    /// Whether it was given up before it ended: whoever waits for it has been told.
+    pub(super) given_up: bool,
     pub(super) last_words: LastWords,
 }
 
@@ -42,7 +45,15 @@ impl Worker {
         let order = serde_json::to_vec(&ToSpawner::Start(role))?;
         send_packet(spawner, &order, &[theirs.into(), stderr.into()])?;
         let channel = Channel::polled(ours)?;
-        Ok(Self { role, pid: None, channel, ready: false, muted: false, last_words })
+        Ok(Self { role, pid: None, channel, ready: false, muted: false, given_up: false, last_words })
+    }
+
+    /// Orders a reader, and leaves word for it of what it must know before it opens the database.
+    pub(super) fn order_reader(spawner: &OwnedFd, settings: &SqlSettings) -> io::Result<Self> {
+        let mut reader = Self::order(spawner, Role::Reader)?;
+        // A reader that died is noticed where its channel is read.
+        let _: Result<(), ChannelError> = reader.channel.send(&ToReader::Begin { hide: settings.hide.clone() });
+        Ok(reader)
     }
 }
 
