@@ -8,6 +8,7 @@ mod attacks;
 mod commands;
 mod crash;
 mod databases;
+mod hiding;
 mod isolation;
 mod output;
 mod processes;

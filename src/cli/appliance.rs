@@ -128,6 +128,7 @@ impl From<SupervisorError> for Failure {
             | SupervisorError::Role { .. }
             | SupervisorError::Io(_) => ExitKind::Sandbox,
             SupervisorError::Database(_) => ExitKind::Database,
+            SupervisorError::Setting(_) => ExitKind::Usage,
             SupervisorError::Audit(_) | SupervisorError::Output(_) => ExitKind::Output,
             SupervisorError::Stopped(signal) => ExitKind::Signal(u8::try_from(*signal).unwrap_or_default()),
         };

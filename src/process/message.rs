@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::agent::{Budget, Command, Event, Response};
 use crate::resources::{Skill, Template};
 use crate::sandbox::{Report, Role};
-use crate::sql::connection::Identity;
+use crate::sql::connection::{Hide, Identity};
 use crate::sql::errand::Errand;
 use crate::sql::gate::{Refusal, Reply, Request};
 use crate::sql::settings::SqlSettings;
@@ -30,7 +30,16 @@ pub(crate) enum FromSpawner {
 /// Supervisor to reader.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum ToReader {
-    Run { id: u64, errand: Errand, settings: SqlSettings },
+    /// What it needs before it opens the database; sent once, first. What is hidden is not told in its arguments, which
+    /// every user of the machine may read.
+    Begin {
+        hide: Hide,
+    },
+    Run {
+        id: u64,
+        errand: Errand,
+        settings: SqlSettings,
+    },
 }
 
 /// Reader to supervisor.
@@ -51,6 +60,8 @@ pub(crate) enum FromReader {
 pub(crate) struct ReaderReady {
     pub(crate) report: Report,
     pub(crate) database: Identity,
+    /// Everything that is hidden: what was named, and what is made of it.
+    pub(crate) hidden: Vec<String>,
 }
 
 /// Why a reader can't work.
@@ -58,6 +69,8 @@ pub(crate) struct ReaderReady {
 pub(crate) enum ReaderRefused {
     Sandbox(String),
     Database(String),
+    /// What it is to hide isn't there.
+    Hide(String),
 }
 
 /// Supervisor to agent.

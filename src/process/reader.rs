@@ -5,7 +5,8 @@ use crate::process::descriptor::inherited_channel;
 use crate::process::message::{FromReader, ReaderReady, ReaderRefused, ToReader};
 use crate::process::role::RoleArguments;
 use crate::sandbox::{Grants, Role, lock_down};
-use crate::sql::connection::{Database, Limits};
+use crate::sql::connection::{Database, Hide, Limits, OpenError};
+use crate::sql::gate::RefusalKind;
 
 /// Runs a reader until the supervisor is gone.
 pub(crate) fn run(arguments: &RoleArguments) -> Result<(), ChannelError> {
@@ -15,13 +16,34 @@ pub(crate) fn run(arguments: &RoleArguments) -> Result<(), ChannelError> {
         Ok(report) => report,
         Err(error) => return channel.send(&FromReader::Refused(ReaderRefused::Sandbox(error.to_string()))),
     };
-    let mut database = match Database::open(&arguments.database, &Limits::default()) {
+    let Some(hide) = begin(&mut channel)? else { return Ok(()) };
+    let mut database = match Database::open_hiding(&arguments.database, &Limits::default(), &hide) {
         Ok(database) => database,
-        Err(error) => return channel.send(&FromReader::Refused(ReaderRefused::Database(error.to_string()))),
+        Err(error) => {
+            let reason = error.to_string();
+            let hides_nothing = matches!(error, OpenError::NothingToHide(_));
+            let refused = if hides_nothing { ReaderRefused::Hide(reason) } else { ReaderRefused::Database(reason) };
+            return channel.send(&FromReader::Refused(refused));
+        }
     };
-    let ready = ReaderReady { report, database: database.identity().clone() };
+    let ready = ReaderReady { report, database: database.identity().clone(), hidden: database.hidden() };
     channel.send(&FromReader::Ready(Box::new(ready)))?;
     serve(&mut channel, &mut database)
+}
+
+/// Waits for the first message; none when the supervisor is gone, or says something else first.
+fn begin(channel: &mut Channel) -> Result<Option<Hide>, ChannelError> {
+    loop {
+        match channel.receive() {
+            Ok(messages) => match messages.into_iter().next() {
+                Some(ToReader::Begin { hide }) => return Ok(Some(hide)),
+                Some(ToReader::Run { .. }) => return Ok(None),
+                None => {}
+            },
+            Err(ChannelError::Closed) => return Ok(None),
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 fn serve(channel: &mut Channel, database: &mut Database) -> Result<(), ChannelError> {
@@ -32,13 +54,19 @@ fn serve(channel: &mut Channel, database: &mut Database) -> Result<(), ChannelEr
             Err(error) => return Err(error),
         };
         for message in messages {
-            let ToReader::Run { id, errand, settings } = message;
+            // What is hidden was settled before the database was opened: a second word on it ends the reader.
+            let ToReader::Run { id, errand, settings } = message else { return Ok(()) };
             let before = database.identity().clone();
             let outcome = errand.run(database, &settings);
             if *database.identity() != before {
                 channel.send(&FromReader::Changed(Box::new(database.identity().clone())))?;
             }
+            let failed = matches!(&outcome, Err(refusal) if refusal.kind == RefusalKind::Database);
             channel.send(&FromReader::Done { id, outcome })?;
+            if failed && matches!(database.refresh(), Err(OpenError::NothingToHide(_))) {
+                // The next reader tells the supervisor what is missing; those who ask must not learn the name.
+                return Ok(());
+            }
         }
     }
 }

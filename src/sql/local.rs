@@ -10,7 +10,7 @@ use std::time::Instant;
 use async_trait::async_trait;
 
 use crate::audit::{Durability, Entry, Log, Record};
-use crate::sql::connection::Database;
+use crate::sql::connection::{Database, OpenError};
 use crate::sql::errand::Errand;
 use crate::sql::gate::{Gate, Refusal, RefusalKind, Reply, Request};
 use crate::sql::settings::SqlSettings;
@@ -39,9 +39,11 @@ struct Inside<R> {
 }
 
 impl<R: Receipts> LocalGate<R> {
-    /// A gate on an open database that writes to these receipts.
-    pub fn new(database: Database, receipts: R, settings: SqlSettings) -> Self {
-        Self { settings, inside: Mutex::new(Inside { database, receipts, shown: BTreeMap::new() }) }
+    /// A gate on an open database that writes to these receipts. What the settings hide is hidden on it from here on;
+    /// it is an error if that isn't there.
+    pub fn new(mut database: Database, receipts: R, settings: SqlSettings) -> Result<Self, OpenError> {
+        database.hide(&settings.hide)?;
+        Ok(Self { settings, inside: Mutex::new(Inside { database, receipts, shown: BTreeMap::new() }) })
     }
 
     /// Ends the gate and gives its receipts back.

@@ -94,6 +94,9 @@ pub enum SupervisorError {
     /// The database can't be used; the reader's own sentence.
     #[error("{0}")]
     Database(String),
+    /// A setting doesn't fit the database; the reader's own sentence.
+    #[error("{0}")]
+    Setting(String),
     /// The audit can't be written.
     #[error("{0}. Nothing runs without its record")]
     Audit(#[from] AuditError),
@@ -120,6 +123,7 @@ impl SupervisorError {
     /// The exit code that a run ends with for it.
     pub fn exit_code(&self) -> u8 {
         match self {
+            Self::Setting(_) => 2,
             Self::Database(_) => 5,
             Self::Sandbox(_) | Self::RoleRefused(_) | Self::Role { .. } | Self::Io(_) => 6,
             Self::Audit(_) | Self::Output(_) => 7,
@@ -139,6 +143,8 @@ pub struct Supervisor {
     agent: Option<Worker>,
     /// The database the reader has open.
     database: Option<Identity>,
+    /// Everything that is hidden in it, in words.
+    hidden: Vec<String>,
     /// Work that is on record and waits for the reader.
     waiting: VecDeque<Job>,
     /// Work the reader is at, and when it must be done.
@@ -175,7 +181,7 @@ impl Supervisor {
             port: None,
         };
         let spawner = Spawner::start(&arguments)?;
-        let reader = Worker::order(&spawner.socket, Role::Reader)?;
+        let reader = Worker::order_reader(&spawner.socket, &setup.sql)?;
         let agent = setup.agent.as_ref().map(|_| Worker::order(&spawner.socket, Role::Agent)).transpose()?;
         let grants = Grants { output: Some(setup.output.clone()), ..Grants::default() };
         let own = sandbox::lock_down(Role::Supervisor, &grants, setup.strictness)?;
@@ -189,6 +195,7 @@ impl Supervisor {
             reader: Some(reader),
             agent,
             database: None,
+            hidden: Vec::new(),
             waiting: VecDeque::new(),
             running: None,
             latest_end: None,
@@ -331,10 +338,15 @@ impl Supervisor {
     }
 
     fn record_start(&mut self) -> Result<(), SupervisorError> {
+        let mut belts = json!({ "strictness": self.setup.strictness, "roles": self.desk.reports });
+        if !self.setup.sql.hide.is_empty() {
+            belts["hide"] = json!(self.setup.sql.hide);
+            belts["hidden"] = json!(self.hidden);
+        }
         let entry = Entry::Start {
             version: env!("CARGO_PKG_VERSION").into(),
             database: json!(self.database),
-            belts: json!({ "strictness": self.setup.strictness, "roles": self.desk.reports }),
+            belts,
             model: self.model(),
             arguments: Vec::new(),
         };

@@ -27,6 +27,10 @@ const PACKET: usize = 4 << 10;
 /// The signals that end a run.
 pub(crate) const ENDING: [Signal; 3] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
 
+/// What is said to those who ask when a new replica lacks what is to be hidden.
+const HIDE_REFUSED: &str =
+    "The database has changed and does not fit the settings. Its owner finds the reason in the audit";
+
 /// The last signal that was read; 0 for none. Signals are the process's, so this is too.
 static CAME: AtomicI32 = AtomicI32::new(0);
 
@@ -192,6 +196,7 @@ impl Supervisor {
                         reader.ready = true;
                     }
                     self.desk.note_report(ready.report);
+                    self.hidden = ready.hidden;
                     if self.database.as_ref().is_some_and(|known| *known != ready.database) {
                         steps.push(self.desk.database_changed(&ready.database));
                     }
@@ -205,6 +210,14 @@ impl Supervisor {
                     return Err(SupervisorError::RoleRefused(reason));
                 }
                 FromReader::Refused(ReaderRefused::Database(reason)) => self.reader_refused(&reason, steps)?,
+                FromReader::Refused(ReaderRefused::Hide(reason)) => {
+                    if self.database.is_none() {
+                        return Err(SupervisorError::Setting(reason));
+                    }
+                    // Whoever asks must not learn the name, the operator must.
+                    steps.push(self.desk.death(Role::Reader, &reason));
+                    self.reader_refused(HIDE_REFUSED, steps)?;
+                }
                 FromReader::Done { id, outcome } => {
                     let Some((job, _)) = self.running.take_if(|(job, _)| job.seq == id) else {
                         return self.kill_reader("answered what it was not asked", steps);
@@ -405,7 +418,7 @@ impl Supervisor {
             return Ok(());
         }
         let Some(reader) = &mut self.reader else {
-            self.reader = Some(Worker::order(&self.spawner.socket, Role::Reader)?);
+            self.reader = Some(Worker::order_reader(&self.spawner.socket, &self.setup.sql)?);
             return Ok(());
         };
         if !reader.ready || reader.muted {

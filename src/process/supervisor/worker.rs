@@ -6,10 +6,11 @@ use std::os::unix::net::UnixStream;
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
-use crate::process::channel::Channel;
+use crate::process::channel::{Channel, ChannelError};
 use crate::process::descriptor::send_packet;
-use crate::process::message::ToSpawner;
+use crate::process::message::{ToReader, ToSpawner};
 use crate::sandbox::Role;
+use crate::sql::settings::SqlSettings;
 
 /// Bytes of a role's last words that are kept.
 const KEPT: usize = 2 << 10;
@@ -45,6 +46,14 @@ impl Worker {
         send_packet(spawner, &order, &[theirs.into(), stderr.into()])?;
         let channel = Channel::polled(ours)?;
         Ok(Self { role, pid: None, channel, ready: false, muted: false, given_up: false, last_words })
+    }
+
+    /// Orders a reader, and leaves word for it of what it must know before it opens the database.
+    pub(super) fn order_reader(spawner: &OwnedFd, settings: &SqlSettings) -> io::Result<Self> {
+        let mut reader = Self::order(spawner, Role::Reader)?;
+        // A reader that died is noticed where its channel is read.
+        let _: Result<(), ChannelError> = reader.channel.send(&ToReader::Begin { hide: settings.hide.clone() });
+        Ok(reader)
     }
 }
 

@@ -13,7 +13,7 @@ use super::sentence;
 use super::sql;
 use super::transcript::Transcript;
 use super::trouble::Trouble;
-use super::words::{Token, tokens};
+use super::words::{Kind, Token, tokens};
 
 /// The next step.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +28,8 @@ pub(super) enum Step {
 const MOST_CALLS: usize = 12;
 /// Of them, the most that describe a table: the rest list, look up and answer.
 const MOST_DESCRIBED: usize = 8;
+/// Calls kept for a look-up, a probe and the answer.
+const RESERVED: usize = 3;
 /// The most pages of tables that are turned before names are filtered instead.
 const MOST_PAGES: usize = 2;
 
@@ -54,6 +56,9 @@ fn decide(transcript: &Transcript) -> Step {
     if schema.tables.is_empty() {
         return Step::Say("CANNOT: the database shows no tables.".to_owned());
     }
+    if about_tables(&tokens) {
+        return Step::Say(tables(&schema));
+    }
     let named = named_tables(&schema, &tokens);
     if transcript.asked.is_empty() {
         let first = first_tables(transcript, &schema, &tokens, &named);
@@ -68,6 +73,17 @@ fn decide(transcript: &Transcript) -> Step {
     let mut places = Places::default();
     let understood = understand(transcript, &tokens, &schema, &places);
     let (plan, atoms) = match understood {
+        // A value that was not seen yet: where is it, and how does the data spell it?
+        Ok((plan, atoms)) if atoms.iter().any(|atom| matches!(atom.what, What::Text(_))) => {
+            match look_up(transcript, &tokens, &schema, &mut places) {
+                Some(step) => return step,
+                None if places.is_empty() => (plan, atoms),
+                None => match understand(transcript, &tokens, &schema, &places) {
+                    Ok(found) => found,
+                    Err(trouble) => return Step::Say(trouble.text(&schema)),
+                },
+            }
+        }
         Ok(found) => found,
         Err(trouble) => {
             let more = more_tables(transcript, &schema, &named);
@@ -84,7 +100,29 @@ fn decide(transcript: &Transcript) -> Step {
             }
         }
     };
+    let bare: Vec<TableId> = plan
+        .tables_shown()
+        .into_iter()
+        .filter(|&table| !schema.tables[table].described && !transcript.asked.contains(&schema.tables[table].name))
+        .collect();
+    if !bare.is_empty() {
+        return describe(&schema, &bare);
+    }
     answer(transcript, &schema, &plan, &atoms)
+}
+
+/// Whether the question is what there is to ask about.
+fn about_tables(tokens: &[Token]) -> bool {
+    let small = [
+        "what", "which", "list", "show", "me", "all", "the", "are", "there", "in", "this", "database", "do", "you",
+        "have", "of", "names",
+    ];
+    let mut words = tokens.iter().filter(|token| matches!(token.kind, Kind::Word));
+    let mut asked = false;
+    words.all(|token| {
+        asked |= token.key == "table";
+        token.key == "table" || small.contains(&token.lower.as_str())
+    }) && asked
 }
 
 /// Pages of the list of tables, while there are more to turn.
@@ -121,8 +159,28 @@ fn understand(
     places: &Places,
 ) -> Result<(Plan, Vec<Atom>), Trouble> {
     let atoms = atoms(&transcript.question, tokens, schema, places, transcript.today).map_err(|_| Trouble::Today)?;
-    let plan = read(schema, &atoms, &transcript.chosen)?;
-    Ok((plan, atoms))
+    match read(schema, &atoms, &transcript.chosen) {
+        Ok(plan) => Ok((plan, atoms)),
+        Err(trouble @ (Trouble::Unknown(_) | Trouble::Stuck(_))) => {
+            Err(compound(&transcript.question, tokens, &atoms).map_or(trouble, Trouble::Unknown))
+        }
+        Err(trouble) => Err(trouble),
+    }
+}
+
+/// The whole of a word with hyphens of which some part is not understood: `enterprise-y`.
+fn compound(question: &str, tokens: &[Token], atoms: &[Atom]) -> Option<String> {
+    atoms.iter().filter(|atom| atom.what == What::Unknown).find_map(|atom| {
+        let (mut first, mut last) = (atom.first, atom.first);
+        while first > 0 && tokens.get(first)?.glued {
+            first -= 1;
+        }
+        while tokens.get(last + 1).is_some_and(|next| next.glued) {
+            last += 1;
+        }
+        let whole = question.get(tokens[first].start..tokens[last].end)?;
+        (last > first).then(|| whole.to_owned())
+    })
 }
 
 /// Tables whose names stand in the question.
@@ -131,10 +189,10 @@ fn named_tables(schema: &Schema, tokens: &[Token]) -> Vec<TableId> {
     for at in 0..tokens.len() {
         let Some((_, links)) = link::longest(schema, tokens, at) else { continue };
         for link in links {
-            if let link::Target::Table(table, _) = link.target {
-                if !named.contains(&table) {
-                    named.push(table);
-                }
+            if let link::Target::Table(table, _) = link.target
+                && !named.contains(&table)
+            {
+                named.push(table);
             }
         }
     }
@@ -143,8 +201,7 @@ fn named_tables(schema: &Schema, tokens: &[Token]) -> Vec<TableId> {
 
 /// The tables to look at first: a log of events where something happened at a time, else those the question names.
 fn first_tables(transcript: &Transcript, schema: &Schema, tokens: &[Token], named: &[TableId]) -> Vec<TableId> {
-    let timed = (0..tokens.len())
-        .any(|at| matches!(calendar::read(&tokens[at..], transcript.today), Ok(Some(period)) if !period.bare));
+    let timed = (0..tokens.len()).any(|at| matches!(calendar::read(&tokens[at..], transcript.today), Ok(Some(_))));
     let happened = tokens.iter().enumerate().any(|(at, token)| {
         token.lower.ends_with("ed")
             && super::lexicon::role(&[token.lower.as_str()]).is_none()
@@ -171,7 +228,8 @@ fn first_tables(transcript: &Transcript, schema: &Schema, tokens: &[Token], name
 
 /// Further tables to look at: those named, then neighbours along keys, then all of a small database.
 fn more_tables(transcript: &Transcript, schema: &Schema, named: &[TableId]) -> Vec<TableId> {
-    let room = MOST_DESCRIBED.saturating_sub(transcript.asked.len());
+    let room = MOST_CALLS - RESERVED;
+    let room = room.saturating_sub(transcript.pages.len()).min(MOST_DESCRIBED).saturating_sub(transcript.asked.len());
     let fresh = |table: &TableId| !transcript.asked.contains(&schema.tables[*table].name);
     let mut more: Vec<TableId> = named.iter().copied().filter(|table| fresh(table)).collect();
     if more.is_empty() {
@@ -238,9 +296,19 @@ fn answer(transcript: &Transcript, schema: &Schema, plan: &Plan, atoms: &[Atom])
             "CANNOT: I understood the question, but I can't tell it to the database in one query.".to_owned(),
         );
     };
+    // Who comes first may not be alone there: the first two are compared before one is named. Of a list that may be
+    // long, the length is asked for, since a count of rows that came back proves nothing.
+    let probe = plan.probe().and_then(|plan| sql::write(schema, &plan)).or_else(|| sql::length(schema, plan));
+    let probed = match &probe {
+        None => None,
+        Some(probe) => match transcript.result(probe) {
+            None => return Step::Call(vec![run(probe)]),
+            Some(result) => result.as_ref().ok(),
+        },
+    };
     match transcript.result(&sql) {
         None => Step::Call(vec![run(&sql)]),
-        Some(Ok(rows)) => Step::Say(sentence::answer(&transcript.question, schema, plan, atoms, rows)),
+        Some(Ok(rows)) => Step::Say(sentence::answer(&transcript.question, schema, plan, atoms, rows, probed)),
         Some(Err(reason)) => Step::Say(format!("CANNOT: the query for this did not run: {reason}")),
     }
 }

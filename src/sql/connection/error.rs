@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::ffi;
 
 use super::header::JournalMode;
+use super::hiding::NoSuchName;
 
 /// Why a database can't be read; the sentence is for the person.
 #[derive(Debug, thiserror::Error)]
@@ -96,6 +97,9 @@ pub enum OpenError {
     /// It took too long.
     #[error("{0} took too long to open: check the disk it lies on, or its size of schema")]
     Slow(PathBuf),
+    /// Something that is to be hidden isn't there.
+    #[error(transparent)]
+    NothingToHide(NoSuchName),
     /// Part of belt 1 is not in force.
     #[error("the connection refused to be made read-only ({0}): this build of SQLite can't be used")]
     NotHardened(String),

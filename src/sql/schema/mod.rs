@@ -16,6 +16,6 @@ pub use count::CountBudget;
 pub use describe::{DescribeOptions, describe};
 pub use list::list;
 pub use name::TableName;
-pub(crate) use name::visible_tables;
+pub(crate) use name::{visible_columns, visible_tables};
 pub use nearest::nearest;
 pub use quote::quote;
