@@ -126,11 +126,13 @@ fn half_a_line_is_kept_and_the_chain_goes_on() {
     assert_eq!(place.records_of("repair").len(), 1);
 }
 
+/// What is done to a log.
+type Spoil = fn(&std::path::Path);
+
 /// The log is moved away, cut or replaced under a conversation: from then on nothing runs.
 #[test]
 fn a_log_that_loses_its_records_in_the_middle_of_a_run_ends_the_run() {
     let line = r#"{"question": "how many plans are there?", "rows": [[5]]}"#;
-    type Spoil = fn(&std::path::Path);
     let spoil: [(&str, Spoil); 3] = [
         ("cut", |log| std::fs::File::options().write(true).open(log).unwrap().set_len(0).unwrap()),
         ("moved", |log| std::fs::rename(log, log.with_extension("away")).unwrap()),
