@@ -10,7 +10,7 @@ mod policy;
 mod report;
 
 use nix::sys::prctl;
-use nix::sys::resource::setrlimit;
+use nix::sys::resource::{getrlimit, setrlimit};
 use nix::sys::signal::Signal;
 
 pub use landlock::scope_signals;
@@ -124,5 +124,9 @@ pub fn drop_capabilities(role: Role) -> Result<(), SandboxError> {
 }
 
 fn set_limit(role: Role, limit: nix::sys::resource::Resource, value: u64) -> Result<(), SandboxError> {
-    setrlimit(limit, value, value).map_err(|source| SandboxError::Process { role, what: "a resource limit", source })
+    let failed = |source| SandboxError::Process { role, what: "a resource limit", source };
+    // The caller may have set a lower one, which nobody can raise again.
+    let (_, hard) = getrlimit(limit).map_err(failed)?;
+    let value = value.min(hard);
+    setrlimit(limit, value, value).map_err(failed)
 }

@@ -151,8 +151,9 @@ impl Supervisor {
             PollFd::new(self.signals.pending.as_fd(), PollFlags::POLLIN),
             PollFd::new(self.spawner.socket.as_fd(), PollFlags::POLLIN),
         ];
-        let workers: Vec<&Worker> =
-            self.reader.iter().chain(self.agent.iter()).filter(|worker| !worker.muted).collect();
+        // One that has no number yet could not be killed if it broke the rules; the spawner tells it right away.
+        let listened_to = |worker: &&Worker| worker.pid.is_some() && !worker.muted;
+        let workers: Vec<&Worker> = self.reader.iter().chain(self.agent.iter()).filter(listened_to).collect();
         for worker in &workers {
             let mut flags = PollFlags::POLLIN;
             flags.set(PollFlags::POLLOUT, worker.channel.has_unsent());
