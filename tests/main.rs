@@ -17,6 +17,7 @@ mod databases;
 mod hiding;
 mod isolation;
 mod output;
+mod policy;
 mod processes;
 mod query;
 mod repertoire;
