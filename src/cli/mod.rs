@@ -16,6 +16,8 @@ mod prompt;
 mod query;
 mod sample;
 mod schema;
+#[cfg(feature = "belt-switches")]
+mod trial;
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -73,6 +75,9 @@ enum Command {
     Policy(policy::Args),
     /// Prove the belts where they run.
     Doctor(doctor::Args),
+    /// Take belts off and make holes, as standard input tells (in builds for tests only).
+    #[cfg(feature = "belt-switches")]
+    Trial,
     /// Ask a file of questions with known answers, and count.
     Eval(eval::Args),
 }
@@ -114,6 +119,8 @@ fn dispatch(line: CommandLine) -> Result<ExitCode, Failure> {
         Some(Command::Sample(args)) => done(sample::run(&args)),
         Some(Command::Policy(args)) => done(policy::run(&args, out)),
         Some(Command::Doctor(args)) => doctor::run(&options, &args, out),
+        #[cfg(feature = "belt-switches")]
+        Some(Command::Trial) => done(trial::run(&options, out)),
         Some(Command::Eval(args)) => eval::run(&options, &args, out),
     }
 }

@@ -3,7 +3,7 @@
 use nix::libc::{
     AT_EMPTY_PATH, CLONE_CHILD_CLEARTID, CLONE_CHILD_SETTID, F_DUPFD_CLOEXEC, F_SETFD, MSG_CMSG_CLOEXEC, MSG_NOSIGNAL,
     PR_CAP_AMBIENT, PR_CAPBSET_DROP, PR_CAPBSET_READ, PR_GET_DUMPABLE, PR_GET_NO_NEW_PRIVS, PR_GET_SECUREBITS,
-    PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, SIGCHLD, SIGKILL, SIGPIPE,
+    PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, SIGABRT, SIGCHLD, SIGKILL, SIGPIPE,
 };
 
 use super::call::{Call, Condition, KILL_ONE, Test, call, is, low};
@@ -20,7 +20,11 @@ pub(super) const SPAWNER: &[Call] = &[
     call!(SYS_read, "children's ends"),
     call!(SYS_recvmsg, [[is(2, MSG_CMSG_CLOEXEC)]], "orders, with a new role's descriptors beside them"),
     call!(SYS_sendmsg, [[is(2, MSG_NOSIGNAL)]], "reports"),
-    call!(SYS_fcntl, [[is(1, F_DUPFD_CLOEXEC)]], "a new role's descriptors, out of the way of the numbers they will get"),
+    call!(
+        SYS_fcntl,
+        [[is(1, F_DUPFD_CLOEXEC)]],
+        "a new role's descriptors, out of the way of the numbers they will get"
+    ),
     call!(SYS_clone, [FORK], "a new role's process"),
     call!(SYS_kill, [KILL_ONE], "the end of a role"),
     call!(SYS_wait4, "how a role ended"),
@@ -33,7 +37,11 @@ pub(super) const START: &[Call] = &[
     #[cfg(target_arch = "x86_64")]
     call!(SYS_dup2, "a new process: its descriptors get their numbers"),
     call!(fallback SYS_dup3, "the same, where the C library has only this one"),
-    call!(SYS_execveat, [[is(4, AT_EMPTY_PATH)]], "a new process: by descriptor only; Landlock knows one inode to execute"),
+    call!(
+        SYS_execveat,
+        [[is(4, AT_EMPTY_PATH)]],
+        "a new process: by descriptor only; Landlock knows one inode to execute"
+    ),
     #[cfg(target_arch = "x86_64")]
     call!(SYS_arch_prctl, [[low(0, Test::Is(0x1002))]], "start: the C library's thread pointer (ARCH_SET_FS)"),
     call!(SYS_set_tid_address, "start: the C library"),
@@ -44,7 +52,7 @@ pub(super) const START: &[Call] = &[
     call!(SYS_fcntl, [[is(1, F_SETFD)]], "start: what was inherited goes at exec"),
     call!(SYS_epoll_create1, "start: the agent's runtime"),
     call!(SYS_eventfd2, "start: the agent's runtime"),
-    call!(SYS_ioctl, [[low(1, Test::Is(nix::libc::FIONBIO as u64))]], "start: the agent's channel never blocks"),
+    call!(SYS_ioctl, [[low(1, Test::Is(nix::libc::FIONBIO))]], "start: the agent's channel never blocks"),
     call!(
         SYS_prctl,
         [
@@ -64,6 +72,8 @@ pub(super) const START: &[Call] = &[
         [[is(0, PR_CAPBSET_DROP)]],
         "lock-down: where the bounding set is not empty yet (any user but root), which the kernel then refuses"
     ),
+    call!(fallback SYS_tgkill, [[is(2, SIGABRT)]], "an abort of a child, whose number is not known yet"),
+    call!(SYS_openat, "start: Landlock's paths are named, not opened"),
     call!(SYS_prlimit64, [[is(0, 0)]], "lock-down: its own limits"),
     call!(SYS_landlock_create_ruleset, "lock-down: Landlock"),
     call!(SYS_landlock_add_rule, "lock-down: Landlock"),
