@@ -14,6 +14,7 @@ mod attacks;
 mod commands;
 mod crash;
 mod databases;
+mod doctor;
 mod hiding;
 mod isolation;
 mod output;
