@@ -11,12 +11,15 @@
 
 mod ask;
 mod attacks;
+#[cfg(feature = "belt-switches")]
+mod belts;
 mod commands;
 mod crash;
 mod databases;
 mod doctor;
 mod hiding;
 mod isolation;
+mod kernel;
 mod output;
 mod policy;
 mod processes;
@@ -24,6 +27,7 @@ mod query;
 mod repertoire;
 mod roles;
 mod rooms;
+mod shipped;
 mod support;
 
 #[test]
