@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{Budget, Command, Event, Response};
+use crate::process::trial::Order;
 use crate::resources::{Skill, Template};
 use crate::sandbox::{Report, Role};
 use crate::sql::connection::{Hide, Identity};
@@ -14,6 +15,8 @@ use crate::sql::settings::SqlSettings;
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum ToSpawner {
     Start(Role),
+    /// A throw-away one, which attempts something and ends.
+    Try(Role, Box<Order>),
     Kill(i32),
 }
 

@@ -1,7 +1,7 @@
 //! One turn: wait, read what came, record, act.
 
 use std::io::{self, ErrorKind};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -442,7 +442,15 @@ impl Supervisor {
 
 impl Spawner {
     pub(super) fn order(&self, order: &ToSpawner) -> Result<(), SupervisorError> {
-        match send_packet(&self.socket, &serde_json::to_vec(order).map_err(io::Error::from)?, &[]) {
+        self.order_with(order, &[])
+    }
+
+    pub(in crate::process) fn order_with(
+        &self,
+        order: &ToSpawner,
+        descriptors: &[OwnedFd],
+    ) -> Result<(), SupervisorError> {
+        match send_packet(&self.socket, &serde_json::to_vec(order).map_err(io::Error::from)?, descriptors) {
             // That it is gone is noticed, and said, where its channel is read.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
             other => Ok(other?),
