@@ -31,6 +31,12 @@ fn what_it_can_not_do_is_not_half_done() {
 }
 
 #[test]
+fn another_tables_column_is_not_taken_for_ones_own() {
+    declines("What is the name of the order item 3?", "has no column");
+    declines("Who signed up most recently?", "Who");
+}
+
+#[test]
 fn two_readings_are_asked_about() {
     let text = ask(&database(), "how many leases in June 2026?").text;
     assert!(text.starts_with("ASK:"), "{text}");
