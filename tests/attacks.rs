@@ -232,6 +232,17 @@ fn single_calls_that_no_deadline_reaches_are_bounded() {
 }
 
 #[test]
+fn a_wal_database_that_is_being_written_is_read_without_a_trace() {
+    let stage = Stage::new();
+    let writer = rusqlite::Connection::open(stage.place.path("data/sample.db")).unwrap();
+    writer.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE extra(x); INSERT INTO extra VALUES (1)").unwrap();
+    stage.leaves_nothing_behind(["SELECT count(*) FROM extra".to_owned()], true);
+    stage.leaves_nothing_behind(["DELETE FROM extra".to_owned(), "PRAGMA wal_checkpoint(TRUNCATE)".into()], false);
+    writer.execute_batch("INSERT INTO extra VALUES (2)").unwrap();
+    stage.query("SELECT count(*) AS n FROM extra").go().exits(0).shows("2");
+}
+
+#[test]
 fn a_wal_database_gets_no_files_beside_it() {
     let stage = Stage::new();
     let path = stage.place.path("data/sample.db");

@@ -18,6 +18,8 @@ fn unusable(place: &Place, path: impl AsRef<Path>, part: &str) {
     };
     one(place.query("SELECT 1").db(path).go());
     one(place.ask(QUESTION).db(path).go());
+    one(place.ask(QUESTION).args(["--mode", "json"]).db(path).go());
+    one(place.ask(QUESTION).args(["--format", "json"]).db(path).go());
     one(place.run(["schema"]).db(path).go());
     nobody_is_left(place);
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::ErrorKind;
 
 use crate::processes::{Process, nobody_is_left, role, roles, until};
-use crate::support::{Place, Run, Running};
+use crate::support::{ANSWER, PROGRAM, Place, QUESTION, Run, Running};
 
 const ENDLESS: &str = "CREATE VIEW visits AS WITH n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT id FROM n";
 
@@ -106,6 +106,46 @@ fn no_role_gains_privileges_or_has_any() {
         assert_eq!(field("Threads:"), "1", "{process:?}");
     }
     drop(running);
+    nobody_is_left(&place);
+}
+
+/// Fewer descriptors or less memory than a run wants: it ends with a sentence, or answers; a lower limit of the caller's
+/// is never taken for a fault.
+#[test]
+fn a_run_short_of_descriptors_or_memory_ends_with_a_sentence_or_answers() {
+    let place = Place::new();
+    let limits = (3..30).map(|files| format!("ulimit -n {files}"));
+    let limits = limits.chain([50_000, 200_000, 800_000].map(|memory| format!("ulimit -v {memory}")));
+    let mut answered = Vec::new();
+    for limit in limits {
+        let ran = place.ask(QUESTION).shell(&format!(r#"{limit}; exec "$@""#)).go();
+        assert!([0, 6, 7].contains(&ran.code()), "{limit}\n{ran}");
+        assert!(ran.code() == 0 || ran.stderr.contains("error: "), "{limit}\n{ran}");
+        if ran.code() == 0 {
+            let _ = ran.prints(ANSWER);
+            answered.push(limit);
+        }
+        nobody_is_left(&place);
+    }
+    assert!(answered.len() > 5 && answered.contains(&"ulimit -v 800000".to_owned()), "{answered:?}");
+    place.verified();
+}
+
+/// The inode that runs is the one that is started again, whatever its name is now.
+#[test]
+fn a_program_replaced_while_it_runs_goes_on_with_itself() {
+    let place = Place::new();
+    let line = r#"{"question": "how many plans are there?", "rows": [[5]]}"#;
+    let cases = place.file("cases.jsonl", [line; 20].join("\n"));
+    let program = place.path("program");
+    std::fs::copy(PROGRAM, &program).unwrap();
+    let script = format!(r#"shift; exec "{}" "$@""#, program.display());
+    let running = place.run(["eval", cases.to_str().unwrap()]).shell(&script).start();
+    until("a question is answered", || (!place.answers().is_empty()).then_some(()));
+    std::fs::remove_file(&program).unwrap();
+    place.file("program", "#!/bin/sh\nexit 1\n");
+    running.end().exits(0);
+    assert_eq!(place.answers().len(), 20);
     nobody_is_left(&place);
 }
 

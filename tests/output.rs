@@ -4,7 +4,7 @@ use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;
 
-use crate::processes::nobody_is_left;
+use crate::processes::{nobody_is_left, until};
 use crate::support::{ANSWER, Place, QUESTION};
 
 /// Neither a question nor a query gets through, and no query is on record without having been.
@@ -124,6 +124,36 @@ fn half_a_line_is_kept_and_the_chain_goes_on() {
     place.ask(QUESTION).go().exits(0).prints(ANSWER);
     assert!(place.verified().contains("1 repair"));
     assert_eq!(place.records_of("repair").len(), 1);
+}
+
+/// What is done to a log.
+type Spoil = fn(&std::path::Path);
+
+/// The log is moved away, cut or replaced under a conversation: from then on nothing runs.
+#[test]
+fn a_log_that_loses_its_records_in_the_middle_of_a_run_ends_the_run() {
+    let line = r#"{"question": "how many plans are there?", "rows": [[5]]}"#;
+    let spoil: [(&str, Spoil); 3] = [
+        ("cut", |log| std::fs::File::options().write(true).open(log).unwrap().set_len(0).unwrap()),
+        ("moved", |log| std::fs::rename(log, log.with_extension("away")).unwrap()),
+        ("replaced", |log| {
+            std::fs::copy(log, log.with_extension("copy")).unwrap();
+            let text = std::fs::read_to_string(log).unwrap();
+            let half = text[..text.len() / 2].rfind('\n').unwrap() + 1;
+            std::fs::write(log.with_extension("new"), &text[..half]).unwrap();
+            std::fs::rename(log.with_extension("new"), log).unwrap();
+        }),
+    ];
+    for (name, spoil) in spoil {
+        let place = Place::new();
+        let cases = place.file("cases.jsonl", [line; 300].join("\n"));
+        let running = place.run(["eval", cases.to_str().unwrap()]).start();
+        until("a question is answered", || (!place.answers().is_empty()).then_some(()));
+        spoil(&place.out().join("audit.jsonl"));
+        let ran = running.end().exits(7);
+        assert!(ran.stderr.contains("records have gone"), "{name}\n{ran}");
+        nobody_is_left(&place);
+    }
 }
 
 #[test]

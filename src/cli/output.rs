@@ -37,11 +37,11 @@ impl Output {
         Ok(BufWriter::new(Self::of(io::stdout())?))
     }
 
-    /// Standard error, line by line; where it can't be had, notes go nowhere.
+    /// Standard error, line by line; where no descriptor is left for it, as it is.
     pub(super) fn stderr() -> Box<dyn Write> {
         match Self::of(io::stderr()) {
             Ok(output) => Box::new(LineWriter::new(output)),
-            Err(_) => Box::new(io::sink()),
+            Err(_) => Box::new(io::stderr()),
         }
     }
 

@@ -43,7 +43,10 @@ pub(crate) fn close_inherited_at_exec() -> io::Result<()> {
 /// This program's own file: the inode that is running, whatever its path is now.
 pub(crate) fn open_program() -> io::Result<OwnedFd> {
     let flags = OFlag::O_PATH | OFlag::O_CLOEXEC;
-    Ok(nix::fcntl::open("/proc/self/exe", flags, nix::sys::stat::Mode::empty())?)
+    nix::fcntl::open("/proc/self/exe", flags, nix::sys::stat::Mode::empty()).map_err(|error| {
+        let reason = format!("its own file can't be opened ({error}); is /proc mounted?");
+        io::Error::new(io::Error::from(error).kind(), reason)
+    })
 }
 
 /// A role's channel. Fails unless the descriptor is a socket, so a person who starts a role by hand gets an error.
