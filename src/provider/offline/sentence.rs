@@ -72,7 +72,7 @@ fn repeats(plan: &Plan, rows: &[Vec<Value>]) -> bool {
         let shown = row.iter().zip(&plan.outputs).filter(|(_, output)| matches!(output, Output::Column(_)));
         shown.map(|(cell, _)| cell.to_string()).collect::<Vec<_>>()
     };
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = std::collections::BTreeSet::new();
     rows.iter().any(|row| !seen.insert(names(row)))
 }
 
