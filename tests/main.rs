@@ -1,20 +1,33 @@
 //! The program as its users drive it: one binary of tests, one module a concern.
 #![allow(clippy::disallowed_methods, reason = "tests start the program under test")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test that can't go on has failed")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test that can't go on has failed"
+)]
 #![allow(missing_docs, reason = "a test's name says what it proves")]
 
 mod ask;
 mod attacks;
+#[cfg(feature = "belt-switches")]
+mod belts;
 mod commands;
 mod crash;
 mod databases;
+mod doctor;
 mod hiding;
 mod isolation;
+mod kernel;
 mod output;
+mod policy;
 mod processes;
 mod query;
+mod repertoire;
 mod roles;
 mod rooms;
+mod shipped;
 mod support;
 
 #[test]

@@ -11,10 +11,13 @@ mod eval;
 mod failure;
 mod options;
 mod output;
+mod policy;
 mod prompt;
 mod query;
 mod sample;
 mod schema;
+#[cfg(feature = "belt-switches")]
+mod trial;
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -68,8 +71,13 @@ enum Command {
     Prompt(prompt::Args),
     /// Write the sample database.
     Sample(sample::Sample),
+    /// Print what each role may do.
+    Policy(policy::Args),
     /// Prove the belts where they run.
     Doctor(doctor::Args),
+    /// Take belts off and make holes, as standard input tells (in builds for tests only).
+    #[cfg(feature = "belt-switches")]
+    Trial,
     /// Ask a file of questions with known answers, and count.
     Eval(eval::Args),
 }
@@ -109,7 +117,10 @@ fn dispatch(line: CommandLine) -> Result<ExitCode, Failure> {
         Some(Command::Audit(args)) => done(audit::run(&args, &options.out, out)),
         Some(Command::Prompt(args)) => done(prompt::run(&options, &args, out)),
         Some(Command::Sample(args)) => done(sample::run(&args)),
+        Some(Command::Policy(args)) => done(policy::run(&args, out)),
         Some(Command::Doctor(args)) => doctor::run(&options, &args, out),
+        #[cfg(feature = "belt-switches")]
+        Some(Command::Trial) => done(trial::run(&options, out)),
         Some(Command::Eval(args)) => eval::run(&options, &args, out),
     }
 }

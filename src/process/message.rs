@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{Budget, Command, Event, Response};
+use crate::process::trial::Order;
 use crate::resources::{Skill, Template};
 use crate::sandbox::{Report, Role};
 use crate::sql::connection::{Hide, Identity};
@@ -14,6 +15,8 @@ use crate::sql::settings::SqlSettings;
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum ToSpawner {
     Start(Role),
+    /// A throw-away one, which attempts something and ends.
+    Try(Role, Box<Order>),
     Kill(i32),
 }
 
@@ -68,9 +71,18 @@ pub(crate) struct ReaderReady {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum ReaderRefused {
     Sandbox(String),
-    Database(String),
+    Database(Unusable),
     /// What it is to hide isn't there.
-    Hide(String),
+    Hide(Unusable),
+}
+
+/// A database can't be used.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Unusable {
+    /// For the operator and the audit: names files, and what is hidden.
+    pub(crate) reason: String,
+    /// For whoever asks: names neither.
+    pub(crate) refusal: Refusal,
 }
 
 /// Supervisor to agent.

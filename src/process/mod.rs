@@ -12,6 +12,7 @@ mod reader;
 mod role;
 mod spawner;
 mod supervisor;
+mod trial;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -20,6 +21,9 @@ use std::process::ExitCode;
 pub use message::AgentSetup;
 pub(crate) use supervisor::{ENDING, signal_that_came};
 pub use supervisor::{Happening, Setup, Supervisor, SupervisorError};
+pub use trial::{Bench, Place, Wanted};
+#[cfg(feature = "belt-switches")]
+pub use trial::{Ending, HoleArgument, HoleStep};
 
 use crate::process::role::RoleArguments;
 use crate::sandbox::Role;
@@ -35,7 +39,7 @@ pub fn run_role(arguments: &[OsString]) -> Option<ExitCode> {
             Role::Spawner => spawner::run(told),
             Role::Reader => reader::run(&told).map_err(io::Error::other),
             Role::Agent => agent::run(&told),
-            Role::Supervisor => Err(io::Error::other("a supervisor is not started by another process")),
+            Role::Supervisor => trial::supervisor(&told),
         });
     Some(match result {
         Ok(()) => ExitCode::SUCCESS,

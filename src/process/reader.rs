@@ -2,27 +2,37 @@
 
 use crate::process::channel::{Channel, ChannelError};
 use crate::process::descriptor::inherited_channel;
-use crate::process::message::{FromReader, ReaderReady, ReaderRefused, ToReader};
+use crate::process::message::{FromReader, ReaderReady, ReaderRefused, ToReader, Unusable};
 use crate::process::role::RoleArguments;
 use crate::sandbox::{Grants, Role, lock_down};
 use crate::sql::connection::{Database, Hide, Limits, OpenError};
 use crate::sql::gate::RefusalKind;
+use crate::sql::hints;
 
 /// Runs a reader until the supervisor is gone.
 pub(crate) fn run(arguments: &RoleArguments) -> Result<(), ChannelError> {
     let mut channel = Channel::blocking(inherited_channel()?);
-    let grants = Grants { database: arguments.database_directories.clone(), ..Grants::default() };
+    let grants = Grants {
+        database: arguments.database_directories.clone(),
+        belts: arguments.belts.clone(),
+        ..Grants::default()
+    };
     let report = match lock_down(Role::Reader, &grants, arguments.strictness) {
         Ok(report) => report,
         Err(error) => return channel.send(&FromReader::Refused(ReaderRefused::Sandbox(error.to_string()))),
     };
+    if let Some(order) = &arguments.trial {
+        // The same as below, but for what it waits for: its database is open when it attempts what it is told.
+        let _open = Database::open(&arguments.database, &Limits::default());
+        return channel.send(&order.obey(&arguments.database)?);
+    }
     let Some(hide) = begin(&mut channel)? else { return Ok(()) };
     let mut database = match Database::open_hiding(&arguments.database, &Limits::default(), &hide) {
         Ok(database) => database,
         Err(error) => {
-            let reason = error.to_string();
+            let unusable = Unusable { reason: error.to_string(), refusal: hints::database_refusal(&error) };
             let hides_nothing = matches!(error, OpenError::NothingToHide(_));
-            let refused = if hides_nothing { ReaderRefused::Hide(reason) } else { ReaderRefused::Database(reason) };
+            let refused = if hides_nothing { ReaderRefused::Hide(unusable) } else { ReaderRefused::Database(unusable) };
             return channel.send(&FromReader::Refused(refused));
         }
     };

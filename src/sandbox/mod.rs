@@ -4,18 +4,22 @@
 //! the one that works (measured): identity and limits first, then Landlock, capabilities after it; a system-call filter
 //! goes last, because it forbids the very calls that install the others.
 
+mod belts;
 mod capabilities;
 mod landlock;
 mod policy;
+pub mod probe;
 mod report;
+mod seccomp;
 
 use nix::sys::prctl;
 use nix::sys::resource::{getrlimit, setrlimit};
 use nix::sys::signal::Signal;
 
-pub use landlock::scope_signals;
-pub use policy::{Access, Grants, Network, POLICIES, Place, Policy, Role};
+pub use belts::{BELTS, Belt, Belts};
+pub use policy::{ATTRIBUTES, Access, Grants, Network, POLICIES, Place, Policy, Role};
 pub use report::{Landlock, Report};
+pub use seccomp::{Call, Condition, Shim, Test, Way, calls, shims};
 
 /// How strict to be on a kernel that lacks a belt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -72,6 +76,14 @@ pub enum SandboxError {
         /// Why.
         reason: String,
     },
+    /// The kernel refused a system-call filter.
+    #[error("the {role}'s system-call filter can't be put in force: {reason}")]
+    Seccomp {
+        /// The role that asked.
+        role: Role,
+        /// The kernel's or the compiler's reason.
+        reason: String,
+    },
     /// A process attribute or limit could not be set.
     #[error("the {role} can't set {what}: {source}")]
     Process {
@@ -96,18 +108,48 @@ pub enum SandboxError {
 ///
 /// The supervisor calls it after its children exist: its own full denial must not be inherited by an agent that needs a port.
 pub fn lock_down(role: Role, grants: &Grants, strictness: Strictness) -> Result<Report, SandboxError> {
-    harden_process(role)?;
+    let belts = &grants.belts;
     let policy = Policy::of(role);
-    for &(limit, value, _) in policy.limits {
-        set_limit(role, limit, value)?;
+    if belts.has(Belt::Process) {
+        harden_process(role)?;
     }
-    let landlock = landlock::restrict(policy, grants, strictness)?;
-    capabilities::drop_all(role)?;
-    Ok(Report::read(role, landlock))
+    if belts.has(Belt::Limits) {
+        for &(limit, value, _) in policy.limits {
+            set_limit(role, limit, value)?;
+        }
+    }
+    let mut landlock = Landlock { abi: 0, enforced: false };
+    if belts.has(Belt::Landlock) {
+        landlock = landlock::restrict(policy, grants, strictness)?;
+    }
+    if belts.has(Belt::Capabilities) {
+        capabilities::drop_all(role)?;
+    }
+    let report = Report::read(role, landlock);
+    if belts.has(Belt::Seccomp) {
+        seccomp::restrict(role, grants)?;
+    }
+    Ok(Report { seccomp: seccomp::mode(), ..report })
+}
+
+/// What the first process does before any other exists, so that all that follow are inside: it hardens itself, keeps
+/// signals and abstract sockets inside, and drops its capabilities.
+pub fn prepare(belts: &Belts) -> Result<(), SandboxError> {
+    if belts.has(Belt::Process) {
+        harden_process(Role::Supervisor)?;
+    }
+    if belts.has(Belt::Landlock) {
+        landlock::scope_signals()?;
+    }
+    if belts.has(Belt::Capabilities) {
+        capabilities::lock_securebits();
+        capabilities::drop_all(Role::Supervisor)?;
+    }
+    Ok(())
 }
 
 /// What every role wants from its first instruction on: no new privileges, no core file, closed to its peers' eyes.
-pub fn harden_process(role: Role) -> Result<(), SandboxError> {
+fn harden_process(role: Role) -> Result<(), SandboxError> {
     let failed = |what| move |source| SandboxError::Process { role, what, source };
     prctl::set_no_new_privs().map_err(failed("no_new_privs"))?;
     prctl::set_dumpable(false).map_err(failed("dumpable"))?;
@@ -116,11 +158,6 @@ pub fn harden_process(role: Role) -> Result<(), SandboxError> {
         prctl::set_pdeathsig(Signal::SIGKILL).map_err(failed("the parent-death signal"))?;
     }
     Ok(())
-}
-
-/// Drops the supervisor's capabilities; it does so before anything else exists, so that its children start without.
-pub fn drop_capabilities(role: Role) -> Result<(), SandboxError> {
-    capabilities::drop_all(role)
 }
 
 fn set_limit(role: Role, limit: nix::sys::resource::Resource, value: u64) -> Result<(), SandboxError> {

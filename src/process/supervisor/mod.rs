@@ -30,11 +30,13 @@ use crate::process::role::{RoleArguments, to_start};
 use crate::process::supervisor::desk::{Desk, Job, Origin};
 use crate::process::supervisor::watch::Signals;
 pub(crate) use crate::process::supervisor::watch::{ENDING, signal_that_came};
-use crate::process::supervisor::worker::{LastWords, Worker};
-use crate::sandbox::{self, Grants, Report, Role, SandboxError, Strictness};
+use crate::process::supervisor::worker::Worker;
+use crate::sandbox::{self, Belts, Grants, Report, Role, SandboxError, Strictness};
 use crate::sql::connection::Identity;
 use crate::sql::gate::{Refusal, Reply, Request};
 use crate::sql::settings::SqlSettings;
+
+pub(in crate::process) use crate::process::supervisor::worker::LastWords;
 
 /// How long a role may take from order to ready. Measured: 2 ms; a loaded host may need seconds.
 const START_PATIENCE: Duration = Duration::from_secs(20);
@@ -155,7 +157,7 @@ pub struct Supervisor {
 }
 
 /// The spawner, seen from here.
-struct Spawner {
+pub(in crate::process) struct Spawner {
     socket: OwnedFd,
     pid: Pid,
     ready: bool,
@@ -166,9 +168,7 @@ impl Supervisor {
     /// Starts a run: locks this process down, opens the audit, starts the roles, checks what they report, and puts the
     /// start on record.
     pub fn start(setup: Setup) -> Result<Self, SupervisorError> {
-        sandbox::harden_process(Role::Supervisor)?;
-        sandbox::scope_signals()?;
-        sandbox::drop_capabilities(Role::Supervisor)?;
+        sandbox::prepare(&Belts::default())?;
         close_inherited_at_exec()?;
         let directories = database_directories(&setup.database)?;
         let log = Log::open(&setup.output, setup.audit.clone())?;
@@ -179,6 +179,8 @@ impl Supervisor {
             database: setup.database.clone(),
             database_directories: directories,
             port: None,
+            belts: Belts::default(),
+            trial: None,
         };
         let spawner = Spawner::start(&arguments)?;
         let reader = Worker::order_reader(&spawner.socket, &setup.sql)?;
@@ -376,7 +378,11 @@ impl Drop for Supervisor {
 }
 
 impl Spawner {
-    fn start(arguments: &RoleArguments) -> Result<Self, SupervisorError> {
+    pub(in crate::process) fn socket(&self) -> &OwnedFd {
+        &self.socket
+    }
+
+    pub(in crate::process) fn start(arguments: &RoleArguments) -> Result<Self, SupervisorError> {
         let (socket, theirs) = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)
             .map_err(io::Error::from)?;
         let program = open_program()?;
@@ -394,7 +400,7 @@ impl Spawner {
     }
 
     /// Closes the channel, which is the order to end everything, and waits; kills after a while.
-    fn stop(&mut self) {
+    pub(in crate::process) fn stop(&mut self) {
         if self.pid.as_raw() == 0 {
             return;
         }
@@ -413,7 +419,7 @@ impl Spawner {
 }
 
 /// The directories a reader may open files in: the one the database is named in and, through links, the one it lies in.
-fn database_directories(database: &Path) -> Result<Vec<PathBuf>, SupervisorError> {
+pub(in crate::process) fn database_directories(database: &Path) -> Result<Vec<PathBuf>, SupervisorError> {
     let unusable = |error: io::Error| {
         let shown = database.display();
         let reason = if error.kind() == io::ErrorKind::NotFound && database.is_symlink() {

@@ -1,7 +1,7 @@
 //! One turn: wait, read what came, record, act.
 
 use std::io::{self, ErrorKind};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,9 @@ use crate::agent::Event;
 use crate::audit::Durability;
 use crate::process::channel::ChannelError;
 use crate::process::descriptor::{receive_packet, send_packet};
-use crate::process::message::{FromAgent, FromReader, FromSpawner, ReaderRefused, ToAgent, ToReader, ToSpawner};
+use crate::process::message::{
+    FromAgent, FromReader, FromSpawner, ReaderRefused, ToAgent, ToReader, ToSpawner, Unusable,
+};
 use crate::process::supervisor::desk::{Job, Origin, Step, Then};
 use crate::process::supervisor::worker::Worker;
 use crate::process::supervisor::{Happening, Spawner, Supervisor, SupervisorError};
@@ -26,10 +28,6 @@ use crate::sql::hints;
 const PACKET: usize = 4 << 10;
 /// The signals that end a run.
 pub(crate) const ENDING: [Signal; 3] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
-
-/// What is said to those who ask when a new replica lacks what is to be hidden.
-const HIDE_REFUSED: &str =
-    "The database has changed and does not fit the settings. Its owner finds the reason in the audit";
 
 /// The last signal that was read; 0 for none. Signals are the process's, so this is too.
 static CAME: AtomicI32 = AtomicI32::new(0);
@@ -209,14 +207,15 @@ impl Supervisor {
                 FromReader::Refused(ReaderRefused::Sandbox(reason)) => {
                     return Err(SupervisorError::RoleRefused(reason));
                 }
-                FromReader::Refused(ReaderRefused::Database(reason)) => self.reader_refused(&reason, steps)?,
-                FromReader::Refused(ReaderRefused::Hide(reason)) => {
-                    if self.database.is_none() {
-                        return Err(SupervisorError::Setting(reason));
-                    }
-                    // Whoever asks must not learn the name, the operator must.
-                    steps.push(self.desk.death(Role::Reader, &reason));
-                    self.reader_refused(HIDE_REFUSED, steps)?;
+                // At the start the run can't go on without a database.
+                FromReader::Refused(ReaderRefused::Database(unusable)) if self.database.is_none() => {
+                    return Err(SupervisorError::Database(unusable.reason));
+                }
+                FromReader::Refused(ReaderRefused::Hide(unusable)) if self.database.is_none() => {
+                    return Err(SupervisorError::Setting(unusable.reason));
+                }
+                FromReader::Refused(ReaderRefused::Database(unusable) | ReaderRefused::Hide(unusable)) => {
+                    self.refuse_waiting(&unusable, steps);
                 }
                 FromReader::Done { id, outcome } => {
                     let Some((job, _)) = self.running.take_if(|(job, _)| job.seq == id) else {
@@ -229,16 +228,13 @@ impl Supervisor {
         Ok(())
     }
 
-    /// At the start the run can't go on without a database; later, what waits for one is refused and the next request tries again.
-    fn reader_refused(&mut self, reason: &str, steps: &mut Vec<Step>) -> Result<(), SupervisorError> {
-        if self.database.is_none() {
-            return Err(SupervisorError::Database(reason.to_owned()));
-        }
+    /// A reader that took another's place can't use the database: what waits for it is refused, and the next request
+    /// tries again. The operator finds the reason in the audit.
+    fn refuse_waiting(&mut self, unusable: &Unusable, steps: &mut Vec<Step>) {
+        steps.push(self.desk.death(Role::Reader, &unusable.reason));
         for job in self.waiting.drain(..) {
-            let refusal = Refusal { kind: RefusalKind::Database, message: reason.to_owned() };
-            steps.push(self.desk.outcome(&job, Err(refusal)));
+            steps.push(self.desk.outcome(&job, Err(unusable.refusal.clone())));
         }
-        Ok(())
     }
 
     fn read_agent(&mut self, steps: &mut Vec<Step>) -> Result<(), SupervisorError> {
@@ -446,7 +442,15 @@ impl Supervisor {
 
 impl Spawner {
     pub(super) fn order(&self, order: &ToSpawner) -> Result<(), SupervisorError> {
-        match send_packet(&self.socket, &serde_json::to_vec(order).map_err(io::Error::from)?, &[]) {
+        self.order_with(order, &[])
+    }
+
+    pub(in crate::process) fn order_with(
+        &self,
+        order: &ToSpawner,
+        descriptors: &[OwnedFd],
+    ) -> Result<(), SupervisorError> {
+        match send_packet(&self.socket, &serde_json::to_vec(order).map_err(io::Error::from)?, descriptors) {
             // That it is gone is noticed, and said, where its channel is read.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
             other => Ok(other?),

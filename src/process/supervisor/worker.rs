@@ -4,7 +4,7 @@ use std::io::{self, PipeReader, PipeWriter, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
-use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use crate::process::channel::{Channel, ChannelError};
 use crate::process::descriptor::send_packet;
@@ -32,7 +32,7 @@ pub(super) struct Worker {
 }
 
 /// A role's standard error, of which the last is kept: a panic's message is all that ever comes.
-pub(super) struct LastWords {
+pub(in crate::process) struct LastWords {
     pipe: PipeReader,
     kept: Vec<u8>,
 }
@@ -59,24 +59,32 @@ impl Worker {
 
 impl LastWords {
     /// This end, and the one that becomes the role's standard error.
-    pub(super) fn pipe() -> io::Result<(Self, PipeWriter)> {
+    pub(in crate::process) fn pipe() -> io::Result<(Self, PipeWriter)> {
         let (pipe, theirs) = io::pipe()?;
-        fcntl(pipe.as_fd(), FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
         Ok((Self { pipe, kept: Vec::new() }, theirs))
     }
 
     /// Reads what has come.
     pub(super) fn hear(&mut self) {
         let mut piece = [0; KEPT];
-        while let Ok(length @ 1..) = self.pipe.read(&mut piece) {
+        // Looked at before each read and not made to never block: the list has no call that changes a descriptor's flags,
+        // since the audit's own must keep on appending.
+        while self.has_more()
+            && let Ok(length @ 1..) = self.pipe.read(&mut piece)
+        {
             self.kept.extend_from_slice(&piece[..length]);
             let excess = self.kept.len().saturating_sub(KEPT);
             self.kept.drain(..excess);
         }
     }
 
+    fn has_more(&self) -> bool {
+        let mut ready = [PollFd::new(self.pipe.as_fd(), PollFlags::POLLIN)];
+        poll(&mut ready, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
+    }
+
     /// How a role ended, with its last words if it had any.
-    pub(super) fn after(&mut self, how: &str) -> String {
+    pub(in crate::process) fn after(&mut self, how: &str) -> String {
         self.hear();
         let words = String::from_utf8_lossy(&self.kept);
         let words = words.trim();

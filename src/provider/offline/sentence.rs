@@ -4,6 +4,7 @@ use jiff::civil::Date;
 use serde_json::Value;
 
 use super::atoms::{Atom, What};
+use super::link::UNITS;
 use super::plan::{Aggregate, Cond, Group, Literal, Op, Output, Plan};
 use super::schema::Schema;
 use super::stem::singular;
@@ -52,10 +53,23 @@ pub(super) fn answer(
     {
         told.push_str("; those with none are not listed");
     }
+    if plan.groups.iter().any(|group| matches!(group, Group::Row(_))) && repeats(plan, &rows.rows) {
+        told.push_str("; where a name stands twice, it is two rows");
+    }
     if let Some(col) = plan.conds.iter().find_map(|cond| leaves_out_unknown(schema, cond)) {
         told = format!("{told}; rows without a {col} are left out");
     }
     format!("{told}.")
+}
+
+/// Whether rows that were counted apart look the same.
+fn repeats(plan: &Plan, rows: &[Vec<Value>]) -> bool {
+    let names = |row: &Vec<Value>| {
+        let shown = row.iter().zip(&plan.outputs).filter(|(_, output)| matches!(output, Output::Column(_)));
+        shown.map(|(cell, _)| cell.to_string()).collect::<Vec<_>>()
+    };
+    let mut seen = std::collections::HashSet::new();
+    rows.iter().any(|row| !seen.insert(names(row)))
 }
 
 /// The column of an `is not` that leaves out rows without a value, where there are such rows.
@@ -111,7 +125,7 @@ fn single(question: &str, schema: &Schema, plan: &Plan, cell: &Value) -> String 
             _ => format!("{}: there is no value", subject(question)),
         };
     }
-    let shown = value(cell, output);
+    let shown = format!("{}{}", value(cell, output), unit(schema, output));
     if matches!(output, Output::Rows | Output::Different(_))
         && let Some(told) = counted(question, &shown)
     {
@@ -348,6 +362,14 @@ fn label(schema: &Schema, output: &Output) -> String {
         Output::All => String::new(),
         Output::Bucket(_, _) => "period".to_owned(),
     }
+}
+
+/// The unit that a column's name tells.
+fn unit(schema: &Schema, output: &Output) -> String {
+    let (Output::Column(col) | Output::Aggregate(_, col)) = output else { return String::new() };
+    let last = schema.column(*col).about.name.rsplit('_').next().unwrap_or_default().to_owned();
+    let known = UNITS.contains(&singular(&last.to_ascii_lowercase()).as_str());
+    if known && schema.column(*col).words.len() > 1 { format!(" {last}") } else { String::new() }
 }
 
 /// A cell as told: amounts grouped by thousands and rounded, everything else as it is.

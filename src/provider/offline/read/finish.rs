@@ -2,8 +2,9 @@
 
 use super::rank::ranked_conds;
 use super::{Item, RankBy, Read, Reader, Scope};
+use crate::provider::offline::atoms::Atom;
 use crate::provider::offline::dates;
-use crate::provider::offline::lexicon::End;
+use crate::provider::offline::lexicon::{End, Role};
 use crate::provider::offline::path;
 use crate::provider::offline::plan::{Aggregate, Cond, Group, OrderKey, Output, Plan, Related, Step};
 use crate::provider::offline::schema::{Col, Key, TableId};
@@ -24,8 +25,14 @@ impl Reader<'_> {
             limit: None,
             counts_joined: false,
         };
-        for item in items {
-            self.output(&mut plan, item)?;
+        let bare = matches!(items, [Item::Entity(table)] if *table == scope.table);
+        if bare && !scope.groups.is_empty() && !matches!(self.atoms.first().and_then(Atom::role), Some(Role::Opens)) {
+            // `accounts per month`
+            plan.outputs.push(Output::Rows);
+        } else {
+            for item in items {
+                self.output(&mut plan, item)?;
+            }
         }
         if plan.outputs.is_empty() {
             return Err(self.trouble());
@@ -37,6 +44,14 @@ impl Reader<'_> {
         order_shown(&mut plan)?;
         self.share_rows(&mut plan)?;
         self.count_owners(&mut plan)?;
+        let named = self.atoms.iter().any(|atom| atom.table().is_some_and(|(table, ..)| table == plan.root));
+        // `list the countries`: no rows are spoken of, only the values.
+        if let Some(col) =
+            scope.shared.filter(|col| !named && plan.orders.is_empty() && plan.outputs == [Output::Column(*col)])
+        {
+            plan.distinct = true;
+            plan.conds.push(Cond::Known(col));
+        }
         let columns = plan.outputs.iter().all(|output| matches!(output, Output::Column(_) | Output::All));
         plan.distinct = plan.distinct && columns && plan.groups.is_empty();
         Ok(plan)
@@ -64,8 +79,9 @@ impl Reader<'_> {
                     plan.outputs.push(Output::Aggregate(*aggregate, col));
                 }
             }
-            Item::Different { atom, owner } => {
-                plan.outputs.push(Output::Different(self.attribute_column(plan.root, *atom, *owner)?));
+            Item::Different { atom, owner, said } => {
+                let col = self.attribute_column(plan.root, *atom, *owner)?;
+                plan.outputs.push(if *said { Output::Different(col) } else { self.how_many(col)? });
             }
             Item::Entity(table) => plan.outputs.push(Output::Column(self.shown(*table)?)),
             Item::Column(col) => plan.outputs.push(Output::Column(*col)),
@@ -103,6 +119,23 @@ impl Reader<'_> {
             }
         }
         Ok(())
+    }
+
+    /// `how many countries` counts different ones; `how many seats` may mean their total.
+    fn how_many(&self, col: Col) -> Read<Output> {
+        if !self.schema.column(col).is_number() || self.schema.is_key(col) {
+            return Ok(Output::Different(col));
+        }
+        let label = self.schema.label(col);
+        let (total, different) =
+            (format!("the total of {label}"), format!("the number of different values of {label}"));
+        if self.chosen.contains(&total) {
+            return Ok(Output::Aggregate(Aggregate::Sum, col));
+        }
+        if self.chosen.contains(&different) {
+            return Ok(Output::Different(col));
+        }
+        Err(Trouble::Ask { question: "What is to be counted?".to_owned(), choices: vec![total, different] })
     }
 
     fn attribute_column(&self, root: TableId, at: usize, owner: Option<TableId>) -> Read<Col> {

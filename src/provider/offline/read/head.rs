@@ -296,7 +296,7 @@ impl Reader<'_> {
         self.skip(&[Role::Determiner, Role::Of]);
         if self.noun_ahead().is_some() {
             let scope = self.noun(false)?;
-            if scope.rank.is_some() {
+            if scope.rank.is_some() || scope.top_of.is_some() {
                 return Err(self.trouble());
             }
             head.items.push(Item::Count(Box::new(scope)));
@@ -328,11 +328,10 @@ impl Reader<'_> {
             head.items.push(Item::Rows);
             return Ok(());
         }
-        let _ = distinct;
-        self.different(head)
+        self.different(head, distinct)
     }
 
-    fn different(&mut self, head: &mut Head) -> Read<()> {
+    fn different(&mut self, head: &mut Head, said: bool) -> Read<()> {
         let Some(atom) = self.peek() else { return Err(self.trouble()) };
         let owner = atom
             .table()
@@ -343,14 +342,14 @@ impl Reader<'_> {
             None if atom.columns().next().is_some() => (None, self.at),
             None => return Err(self.trouble()),
         };
-        head.items.push(Item::Different { atom: at, owner });
+        head.items.push(Item::Different { atom: at, owner, said });
         self.at = at + 1;
         Ok(())
     }
 
     fn attribute(&mut self, head: &mut Head, aggregates: Vec<Aggregate>) -> Read<()> {
         if aggregates.is_empty() && matches!(head.items.last(), Some(Item::Different { .. })) {
-            return self.different(head);
+            return self.different(head, true);
         }
         let Some(atom) = self.peek() else { return Err(self.trouble()) };
         if self.names_table(self.at) {
@@ -396,7 +395,9 @@ impl Reader<'_> {
                 head.items.push(Item::Entity(scope.table));
                 head.main = Some(scope);
             }
-            Some(_) if scope.conds.is_empty() && scope.rank.is_none() => head.items.push(Item::Entity(scope.table)),
+            Some(_) if scope.conds.is_empty() && scope.rank.is_none() && scope.top_of.is_none() => {
+                head.items.push(Item::Entity(scope.table));
+            }
             Some(_) => return Err(self.trouble()),
         }
         Ok(())

@@ -171,7 +171,11 @@ impl Reader<'_> {
                 .collect();
             return Ok(self.one_of(words, &births)?.map(|col| (col, true)));
         }
-        Ok(None)
+        // `seat_price_cents` for `expensive`: the measure somewhere in the name.
+        let anywhere =
+            |col: &Col| self.schema.column(*col).words.iter().any(|word| hint.words().contains(&word.as_str()));
+        let columns: Vec<Col> = self.schema.columns(table).filter(|_| hint != Hint::Date).filter(anywhere).collect();
+        Ok(self.one_of(words, &columns)?.map(|col| (col, false)))
     }
 
     /// The date column that a time phrase is about: the one just named, else the one that says when the row came about.
