@@ -9,6 +9,7 @@ mod audit;
 mod doctor;
 mod eval;
 mod failure;
+mod health;
 mod options;
 mod prompt;
 mod query;
@@ -63,6 +64,8 @@ enum Command {
     Sample(sample::Sample),
     /// Prove the belts where they run.
     Doctor(doctor::Args),
+    /// Say whether a run would work now: for health checks.
+    Health(health::Args),
     /// Ask a file of questions with known answers, and count.
     Eval(eval::Args),
 }
@@ -104,6 +107,7 @@ fn dispatch(line: CommandLine) -> Result<ExitCode, Failure> {
         Some(Command::Prompt(args)) => done(prompt::run(&options, &args, out)),
         Some(Command::Sample(args)) => done(sample::run(&args)),
         Some(Command::Doctor(args)) => doctor::run(&options, &args, out),
+        Some(Command::Health(args)) => done(health::run(&options, &args, out)),
         Some(Command::Eval(args)) => eval::run(&options, &args, out),
     }
 }

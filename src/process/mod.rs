@@ -12,6 +12,7 @@ mod reader;
 mod role;
 mod spawner;
 mod supervisor;
+mod trial;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -19,6 +20,7 @@ use std::process::ExitCode;
 
 pub use message::AgentSetup;
 pub use supervisor::{Happening, Setup, Supervisor, SupervisorError};
+pub use trial::try_database;
 
 use crate::process::role::RoleArguments;
 use crate::sandbox::Role;

@@ -356,7 +356,7 @@ impl Spawner {
 }
 
 /// The directories a reader may open files in: the one the database is named in and, through links, the one it lies in.
-fn database_directories(database: &Path) -> Result<Vec<PathBuf>, SupervisorError> {
+pub(super) fn database_directories(database: &Path) -> Result<Vec<PathBuf>, SupervisorError> {
     let unusable = |error: io::Error| {
         SupervisorError::Database(format!(
             "the database {} can't be opened: {error}. Name an existing SQLite file with --db, or make the sample with \
