@@ -1,6 +1,15 @@
 //! The program as its users drive it: one binary of tests, one module a concern.
 #![allow(clippy::disallowed_methods, reason = "tests start the program under test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test ends where something is not as it must be"
+)]
 #![allow(missing_docs, reason = "a test's name says what it proves")]
+
+mod image;
+mod launcher;
 
 #[test]
 fn no_test_file_is_forgotten() {
