@@ -10,6 +10,7 @@
 
 mod image;
 mod launcher;
+mod rooms;
 
 #[test]
 fn no_test_file_is_forgotten() {

@@ -125,6 +125,7 @@ impl From<SupervisorError> for Failure {
             | SupervisorError::RoleRefused(_)
             | SupervisorError::Role { .. }
             | SupervisorError::Io(_) => ExitKind::Sandbox,
+            SupervisorError::Stopped(signal) => ExitKind::Signal(u8::try_from(*signal).unwrap_or_default()),
             SupervisorError::Database(_) => ExitKind::Database,
             SupervisorError::Audit(_) | SupervisorError::Output(_) => ExitKind::Output,
         };

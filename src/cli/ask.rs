@@ -5,6 +5,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
+
 use crate::agent::Event;
 use crate::audit::Entry;
 use crate::cli::appliance::Appliance;
@@ -13,6 +15,7 @@ use crate::cli::{ExitKind, Failure};
 use crate::process::{Happening, Supervisor};
 use crate::sandbox::Strictness;
 use crate::session::Header;
+use crate::sql::connection::OpenedAs;
 use crate::sql::proof::Proof;
 use crate::ui::JsonLines;
 use crate::ui::collector::{Collector, Ending};
@@ -69,6 +72,7 @@ pub(crate) fn run(options: &Options, args: &Args, out: &mut dyn Write) -> Result
         Mode::Json => Some(JsonLines::begin(&mut *out, &Header::new()).map_err(unwritable)?),
         Mode::Text => None,
     };
+    let front = if lines.is_some() { "json" } else { "text" };
     let mut err = io::stderr().lock();
     let mut written = Ok(());
     let mut show = |event: &Event| match &mut lines {
@@ -77,7 +81,7 @@ pub(crate) fn run(options: &Options, args: &Args, out: &mut dyn Write) -> Result
         // Nobody may be watching; the answer counts.
         None => drop(write_step(&mut err, event)),
     };
-    let answered = answer(&mut supervisor, &appliance, options, &question, &mut show);
+    let answered = answer(&mut supervisor, &appliance, options, &question, front, &mut show);
     let envelope = match answered {
         Ok(envelope) => envelope,
         Err(failure) => {
@@ -105,9 +109,10 @@ pub(super) fn answer(
     appliance: &Appliance,
     options: &Options,
     question: &str,
+    front: &str,
     show: &mut dyn FnMut(&Event),
 ) -> Result<Envelope, Failure> {
-    let first = supervisor.ask(question, "text")?;
+    let first = supervisor.ask(question, front)?;
     let mut collector = Collector::new(question);
     let mut stopped: Option<(i32, Instant)> = None;
     let mut fault = None;
@@ -142,9 +147,11 @@ pub(super) fn answer(
     };
     let last = supervisor.record(entry)?;
     let audit = AuditRange { first, last, head: supervisor.head().hash.to_string() };
+    let database = supervisor.database();
     let basis = Basis {
         database: file_name(&options.db),
-        as_of: supervisor.database().map(|identity| identity.modified.clone()),
+        as_of: database.and_then(|identity| to_the_second(&identity.modified)),
+        opened: database.map(|identity| identity.opened),
         newest: None,
         range: None,
     };
@@ -181,8 +188,15 @@ fn show_answer(out: &mut dyn Write, err: &mut dyn Write, envelope: &Envelope) ->
     {
         writeln!(err, "note: the result was cut; more rows exist than were read")?;
     }
+    if envelope.grounded == Some(false) {
+        writeln!(err, "note: a number in this answer is in no result; look at the queries above before you use it")?;
+    }
     if let Some(as_of) = &envelope.basis.as_of {
-        writeln!(err, "basis: {}, as of {as_of}", harmless(&envelope.basis.database))?;
+        let checkpoint = match envelope.basis.opened {
+            Some(OpenedAs::AsOfLastCheckpoint) => "the last checkpoint, ",
+            _ => "",
+        };
+        writeln!(err, "basis: {}, as of {checkpoint}{as_of}", harmless(&envelope.basis.database))?;
     }
     if envelope.best_effort_sandbox {
         writeln!(err, "note: the sandbox is best effort on this kernel")?;
@@ -223,6 +237,12 @@ fn from_stdin() -> Result<String, Failure> {
 
 fn unwritable(error: io::Error) -> Failure {
     Failure::new(ExitKind::Output, "the answer can't be written to standard output").because(error)
+}
+
+/// A time as people read it: whole seconds, UTC.
+fn to_the_second(time: &str) -> Option<String> {
+    let time: Timestamp = time.parse().ok()?;
+    Some(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
 }
 
 fn file_name(path: &Path) -> String {

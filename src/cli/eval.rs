@@ -64,7 +64,7 @@ pub(crate) fn run(options: &Options, args: &Args, out: &mut dyn Write) -> Result
     for (file, cases) in cases {
         let mut tally = Tally::default();
         for case in cases {
-            let envelope = ask::answer(&mut supervisor, &appliance, options, &case.question, &mut |_| ())?;
+            let envelope = ask::answer(&mut supervisor, &appliance, options, &case.question, "eval", &mut |_| ())?;
             if envelope.exit > 128 {
                 supervisor.stop("stopped", envelope.exit)?;
                 return Ok(ExitCode::from(envelope.exit));

@@ -4,6 +4,7 @@
 //! library it is a value in the same process. Either way a tool can't tell, and can't go round it.
 
 use async_trait::async_trait;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -215,7 +216,7 @@ pub struct QueryResult {
 }
 
 /// What cut a result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Cap {
     /// The row cap.

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -12,7 +13,7 @@ use crate::sql::gate::QueryResult;
 const PROVING_ROWS: usize = 50;
 
 /// One number of an answer and the cell it came from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Receipt {
     /// The number as written.
     pub text: String,
@@ -46,14 +47,14 @@ static NUMBER: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\d[\d,]*(
 
 /// Looks every number of `answer` up: in the results, then in the question. Dates belong to ranges, which the answer's
 /// basis states, and are left out here.
-pub fn prove<'a>(answer: &str, question: &str, results: impl Iterator<Item = &'a QueryResult> + Clone) -> Proof {
+pub fn prove(answer: &str, question: &str, results: &[&QueryResult]) -> Proof {
     let mut proof = Proof::default();
     let (Some(date), Some(number)) = (DATE.as_ref(), NUMBER.as_ref()) else { return proof };
     let undated = date.replace_all(answer, " ");
     let asked: Vec<&str> = number.find_iter(question).map(|found| found.as_str()).collect();
     for found in number.find_iter(&undated) {
         let text = found.as_str().trim_end_matches(',');
-        if let Some(receipt) = find(text, results.clone()) {
+        if let Some(receipt) = find(text, results) {
             proof.receipts.push(receipt);
         } else if !asked.contains(&text) {
             proof.unproven.push(text.to_owned());
@@ -63,12 +64,10 @@ pub fn prove<'a>(answer: &str, question: &str, results: impl Iterator<Item = &'a
 }
 
 /// The newest result first: the answer is about the last query.
-fn find<'a>(text: &str, results: impl Iterator<Item = &'a QueryResult>) -> Option<Receipt> {
+fn find(text: &str, results: &[&QueryResult]) -> Option<Receipt> {
     let plain = text.replace(',', "");
     let decimals = plain.split_once('.').map_or(0, |(_, decimals)| decimals.len());
-    let mut results: Vec<(usize, &QueryResult)> = results.enumerate().collect();
-    results.reverse();
-    for (query, result) in results {
+    for (query, result) in results.iter().enumerate().rev() {
         for (row, cells) in result.rows.iter().take(PROVING_ROWS).enumerate() {
             if let Some(column) = cells.iter().position(|cell| shows(cell, &plain, decimals)) {
                 return Some(Receipt { text: text.to_owned(), query, row, column });
@@ -111,7 +110,7 @@ mod tests {
 
     fn check(answer: &str, question: &str, rows: Vec<Vec<Value>>) -> Proof {
         let result = result(rows);
-        prove(answer, question, std::iter::once(&result))
+        prove(answer, question, &[&result])
     }
 
     #[test]

@@ -78,7 +78,7 @@ impl Collector {
     }
 
     /// The results so far, oldest first.
-    pub fn results(&self) -> impl Iterator<Item = &QueryResult> + Clone {
+    pub fn results(&self) -> impl Iterator<Item = &QueryResult> {
         self.results.iter().map(|(_, result)| result)
     }
 
@@ -99,7 +99,7 @@ impl Collector {
         match Outcome::of(&self.last_text) {
             Outcome::Answered(text) if text.is_empty() => failed("the model answered with nothing".into()),
             Outcome::Answered(text) => {
-                let proof = prove(&text, &self.question, self.results());
+                let proof = prove(&text, &self.question, &self.results().collect::<Vec<_>>());
                 Ending { outcome: OutcomeKind::Answered, text, choices: Vec::new(), proof: Some(proof) }
             }
             Outcome::Asked { question, choices } => {

@@ -1,11 +1,13 @@
 //! The envelope: one question's answer with everything it rests on, as one JSON object.
 //!
-//! Its shape is fixed by `v`; fields are only ever added. `ask --format json`, reports and the web page all give it.
+//! Its shape is fixed by `v` and written down in `docs/envelope.schema.json`; fields are only ever added.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::session::Usage;
+use crate::sql::connection::OpenedAs;
 use crate::sql::gate::{Cap, QueryResult};
 use crate::sql::proof::Receipt;
 
@@ -13,7 +15,7 @@ use crate::sql::proof::Receipt;
 pub const VERSION: u32 = 1;
 
 /// A question's answer with everything it rests on.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Envelope {
     /// [`VERSION`].
     pub v: u32,
@@ -53,7 +55,7 @@ pub struct Envelope {
 }
 
 /// How a question ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OutcomeKind {
     /// One sentence with the number in it.
@@ -69,7 +71,7 @@ pub enum OutcomeKind {
 }
 
 /// One query that returned rows.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Query {
     /// As executed.
     pub sql: String,
@@ -88,12 +90,14 @@ pub struct Query {
 }
 
 /// What an answer is about.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Basis {
     /// The database's file name.
     pub database: String,
     /// When the file was last changed, UTC.
     pub as_of: Option<String>,
+    /// How it was read; `as_of_last_checkpoint` means that later commits could not be seen.
+    pub opened: Option<OpenedAs>,
     /// The newest data seen in the results, where a result shows it.
     pub newest: Option<String>,
     /// The date range the answer is about, where the question named one.
@@ -101,15 +105,18 @@ pub struct Basis {
 }
 
 /// Tokens and price.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct UsageShown {
+    /// Tokens sent.
     input: u64,
+    /// Tokens received.
     output: u64,
+    /// Price, where prices are configured.
     cost: Option<f64>,
 }
 
 /// The audit records of a question, and the chain's head after the last.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct AuditRange {
     /// The question's record.
     pub first: u64,
@@ -150,5 +157,21 @@ impl Query {
 impl From<Usage> for UsageShown {
     fn from(usage: Usage) -> Self {
         Self { input: usage.input, output: usage.output, cost: usage.cost }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `BLESS=1 cargo test envelope` writes the file anew; a change of it is a change of the contract.
+    #[test]
+    fn the_published_schema_is_the_one_of_the_type() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/envelope.schema.json");
+        let schema = format!("{}\n", serde_json::to_string_pretty(&schemars::schema_for!(Envelope)).unwrap());
+        if std::env::var_os("BLESS").is_some() {
+            std::fs::write(path, &schema).unwrap();
+        }
+        assert_eq!(std::fs::read_to_string(path).unwrap_or_default(), schema);
     }
 }

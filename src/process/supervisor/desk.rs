@@ -76,6 +76,8 @@ pub(super) struct Desk {
     findings: Findings,
     /// The SQL of the last queries of this conversation that gave rows, by audit sequence: what a finding may rest on.
     shown: BTreeMap<u64, String>,
+    /// What the agent has asked for during this question.
+    pub(super) calls: u32,
     /// Whether the database itself has failed during this question.
     pub(super) database_failed: bool,
     /// What the roles have reported.
@@ -90,6 +92,7 @@ impl Desk {
             agent_generation: 0,
             findings: Findings::open(output).map_err(|error| SupervisorError::Output(error.to_string()))?,
             shown: BTreeMap::new(),
+            calls: 0,
             database_failed: false,
             reports: Vec::new(),
         })
@@ -98,6 +101,7 @@ impl Desk {
     /// A new question, with an id of its own.
     pub(super) fn question(&mut self, text: &str, front: &str, model: String) -> Record {
         self.question = Some((Uuid::now_v7().to_string(), text.to_owned()));
+        self.calls = 0;
         self.database_failed = false;
         self.about_question(Entry::Question { text: text.to_owned(), front: front.to_owned(), model })
     }
@@ -120,6 +124,12 @@ impl Desk {
     /// A record about the current question, if there is one.
     pub(super) fn about_question(&self, entry: Entry) -> Record {
         Record { question: self.question.as_ref().map(|(id, _)| id.clone()), entry }
+    }
+
+    /// Keeps what a role reported; a new process's report takes its predecessor's place.
+    pub(super) fn note_report(&mut self, report: Report) {
+        self.reports.retain(|known| known.role != report.role);
+        self.reports.push(report);
     }
 
     /// Decides on a request.

@@ -10,6 +10,7 @@ mod worker;
 
 use std::collections::VecDeque;
 use std::io;
+use std::mem;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -37,7 +38,7 @@ use crate::sql::settings::SqlSettings;
 /// How long a role may take from order to ready. Measured: 2 ms; a loaded host may need seconds.
 const START_PATIENCE: Duration = Duration::from_secs(20);
 /// How long one turn waits when nothing is due: it only has to be some end.
-const LONGEST_WAIT: Duration = Duration::from_secs(3600);
+const LONGEST_WAIT: Duration = Duration::from_hours(1);
 /// How long the roles may take to end once their channels are closed, before they are killed.
 const STOP_PATIENCE: Duration = Duration::from_millis(500);
 
@@ -104,9 +105,24 @@ pub enum SupervisorError {
         /// What became of it.
         how: String,
     },
+    /// A signal came before the run had begun.
+    #[error("stopped by a signal before it had begun")]
+    Stopped(i32),
     /// The kernel refused something a supervisor needs.
     #[error("the supervisor can't go on: {0}")]
     Io(#[from] io::Error),
+}
+
+impl SupervisorError {
+    /// The exit code that a run ends with for it.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Database(_) => 5,
+            Self::Sandbox(_) | Self::RoleRefused(_) | Self::Role { .. } | Self::Io(_) => 6,
+            Self::Audit(_) | Self::Output(_) => 7,
+            Self::Stopped(signal) => u8::try_from(128 + signal).unwrap_or(u8::MAX),
+        }
+    }
 }
 
 /// The supervisor of one run.
@@ -172,12 +188,12 @@ impl Supervisor {
             running: None,
             happenings: Vec::new(),
         };
-        supervisor.desk.reports.push(own);
+        supervisor.desk.note_report(own);
         match supervisor.await_roles().and_then(|()| supervisor.record_start()) {
             Ok(()) => Ok(supervisor),
             Err(error) => {
                 // What could not start is on record too, if that can be written.
-                let entry = Entry::Stop { reason: error.to_string(), exit: 1 };
+                let entry = Entry::Stop { reason: error.to_string(), exit: error.exit_code() };
                 let _ = supervisor.log.append(&[Record::of_run(entry)], Durability::Now);
                 Err(error)
             }
@@ -242,7 +258,7 @@ impl Supervisor {
         let patience = Instant::now() + START_PATIENCE;
         while !self.agent.as_ref().is_some_and(|agent| agent.ready) {
             self.turn_until(patience)?;
-            self.give_up_after(patience, Role::Agent)?;
+            self.give_up(patience, Role::Agent)?;
         }
         Ok(())
     }
@@ -258,7 +274,8 @@ impl Supervisor {
 
     /// One turn of the loop: waits until something happens, or `latest`, and returns what a front end waits for.
     pub fn turn(&mut self, latest: Option<Instant>) -> Result<Vec<Happening>, SupervisorError> {
-        self.turn_until(latest.unwrap_or_else(|| Instant::now() + LONGEST_WAIT))
+        self.turn_until(latest.unwrap_or_else(|| Instant::now() + LONGEST_WAIT))?;
+        Ok(mem::take(&mut self.happenings))
     }
 
     /// The model's name; empty when nobody answers questions.
@@ -275,11 +292,19 @@ impl Supervisor {
                 return Ok(());
             }
             self.turn_until(patience)?;
-            self.give_up_after(patience, if reader_ready { Role::Agent } else { Role::Reader })?;
+            self.give_up(patience, if reader_ready { Role::Agent } else { Role::Reader })?;
         }
     }
 
-    fn give_up_after(&self, patience: Instant, role: Role) -> Result<(), SupervisorError> {
+    /// Ends the wait for a role when it has lasted too long, or a person wants to stop.
+    fn give_up(&self, patience: Instant, role: Role) -> Result<(), SupervisorError> {
+        let signal = self.happenings.iter().find_map(|happening| match happening {
+            Happening::Signal(signal) => Some(*signal),
+            _ => None,
+        });
+        if let Some(signal) = signal {
+            return Err(SupervisorError::Stopped(signal));
+        }
         if Instant::now() < patience {
             return Ok(());
         }
@@ -294,7 +319,8 @@ impl Supervisor {
             model: self.model(),
             arguments: Vec::new(),
         };
-        self.log.append(&[Record::of_run(entry)], Durability::Now)?;
+        // It is on disk no later than the first question or query, whose own sync covers it.
+        self.log.append(&[Record::of_run(entry)], Durability::Later)?;
         Ok(())
     }
 

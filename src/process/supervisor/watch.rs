@@ -1,7 +1,6 @@
 //! One turn: wait, read what came, record, act.
 
 use std::io::{self, ErrorKind};
-use std::mem;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
@@ -34,7 +33,12 @@ impl Signals {
             mask.add(signal);
         }
         mask.thread_block()?;
-        Ok(Self(SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?))
+        let ends = SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
+        // Blocked and never read: a reached file size limit is then an error of the write, and not this process's death.
+        let mut limit = SigSet::empty();
+        limit.add(Signal::SIGXFSZ);
+        limit.thread_block()?;
+        Ok(Self(ends))
     }
 
     fn next(&self) -> Option<i32> {
@@ -50,7 +54,7 @@ struct Due {
 
 impl Supervisor {
     /// One turn, waiting until `latest` at most.
-    pub(super) fn turn_until(&mut self, latest: Instant) -> Result<Vec<Happening>, SupervisorError> {
+    pub(super) fn turn_until(&mut self, latest: Instant) -> Result<(), SupervisorError> {
         let due = self.wait(latest)?;
         if due.signals {
             while let Some(signal) = self.signals.next() {
@@ -68,8 +72,7 @@ impl Supervisor {
             self.read_spawner(&mut steps)?;
         }
         self.enforce_deadline(&mut steps)?;
-        self.carry_out(steps)?;
-        Ok(mem::take(&mut self.happenings))
+        self.carry_out(steps)
     }
 
     /// Puts every due record on disk, once, and only then lets happen what follows from them.
@@ -148,7 +151,7 @@ impl Supervisor {
                     if let Some(reader) = &mut self.reader {
                         reader.ready = true;
                     }
-                    self.desk.reports.push(ready.report);
+                    self.desk.note_report(ready.report);
                     if self.database.as_ref().is_some_and(|known| *known != ready.database) {
                         steps.push(self.desk.database_changed(&ready.database));
                     }
@@ -200,13 +203,19 @@ impl Supervisor {
             match message {
                 FromAgent::Ready(report) => {
                     report.check(Role::Agent, self.setup.strictness)?;
-                    self.desk.reports.push(report);
-                    self.begin_agent()?;
+                    self.desk.note_report(report);
+                    self.begin_agent();
                 }
                 FromAgent::Refused(reason) => return Err(SupervisorError::RoleRefused(reason)),
                 FromAgent::Event(event) => self.happenings.push(Happening::Event(event)),
                 FromAgent::Response(response) => self.happenings.push(Happening::Response(response)),
+                // The loop keeps its own budget; an agent that goes past it is not the loop any more.
+                FromAgent::Call { .. } if self.desk.calls >= self.call_budget() => {
+                    steps.push(self.desk.death(Role::Agent, "killed: it asked for more than its budget of calls"));
+                    return self.mute(Role::Agent);
+                }
                 FromAgent::Call { id, request } => {
+                    self.desk.calls += 1;
                     steps.push(self.desk.admit(self.desk.agent_call(id), &request, &self.setup.sql));
                 }
             }
@@ -214,13 +223,16 @@ impl Supervisor {
         Ok(())
     }
 
-    fn begin_agent(&mut self) -> Result<(), SupervisorError> {
-        let Some(setup) = self.setup.agent.clone() else { return Ok(()) };
+    fn call_budget(&self) -> u32 {
+        self.setup.agent.as_ref().map_or(0, |agent| agent.budget.calls)
+    }
+
+    fn begin_agent(&mut self) {
+        let Some(setup) = self.setup.agent.clone() else { return };
         self.tell_agent(&ToAgent::Begin(Box::new(setup)));
         if let Some(agent) = &mut self.agent {
             agent.ready = true;
         }
-        Ok(())
     }
 
     fn read_spawner(&mut self, steps: &mut Vec<Step>) -> Result<(), SupervisorError> {
@@ -234,7 +246,7 @@ impl Supervisor {
             FromSpawner::Ready(report) => {
                 report.check(Role::Spawner, self.setup.strictness)?;
                 self.spawner.ready = true;
-                self.desk.reports.push(report);
+                self.desk.note_report(report);
             }
             FromSpawner::Refused(reason) => return Err(SupervisorError::RoleRefused(reason)),
             FromSpawner::Started { role, pid } => {
@@ -279,7 +291,7 @@ impl Supervisor {
 
     /// Kills a reader that is past its deadline and its grace.
     fn enforce_deadline(&mut self, steps: &mut Vec<Step>) -> Result<(), SupervisorError> {
-        if !self.running.as_ref().is_some_and(|(_, deadline)| *deadline <= Instant::now()) {
+        if self.running.as_ref().is_none_or(|(_, deadline)| *deadline > Instant::now()) {
             return Ok(());
         }
         if let Some((job, _)) = self.running.take() {

@@ -13,7 +13,7 @@ use super::sentence;
 use super::sql;
 use super::transcript::Transcript;
 use super::trouble::Trouble;
-use super::words::{Token, tokens};
+use super::words::{Kind, Token, tokens};
 
 /// The next step.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,6 +54,9 @@ fn decide(transcript: &Transcript) -> Step {
     if schema.tables.is_empty() {
         return Step::Say("CANNOT: the database shows no tables.".to_owned());
     }
+    if about_tables(&tokens) {
+        return Step::Say(tables(&schema));
+    }
     let named = named_tables(&schema, &tokens);
     if transcript.asked.is_empty() {
         let first = first_tables(transcript, &schema, &tokens, &named);
@@ -68,6 +71,17 @@ fn decide(transcript: &Transcript) -> Step {
     let mut places = Places::default();
     let understood = understand(transcript, &tokens, &schema, &places);
     let (plan, atoms) = match understood {
+        // A value that was not seen yet: where is it, and how does the data spell it?
+        Ok((plan, atoms)) if atoms.iter().any(|atom| matches!(atom.what, What::Text(_))) => {
+            match look_up(transcript, &tokens, &schema, &mut places) {
+                Some(step) => return step,
+                None if places.is_empty() => (plan, atoms),
+                None => match understand(transcript, &tokens, &schema, &places) {
+                    Ok(found) => found,
+                    Err(trouble) => return Step::Say(trouble.text(&schema)),
+                },
+            }
+        }
         Ok(found) => found,
         Err(trouble) => {
             let more = more_tables(transcript, &schema, &named);
@@ -84,7 +98,29 @@ fn decide(transcript: &Transcript) -> Step {
             }
         }
     };
+    let bare: Vec<TableId> = plan
+        .tables_shown()
+        .into_iter()
+        .filter(|&table| !schema.tables[table].described && !transcript.asked.contains(&schema.tables[table].name))
+        .collect();
+    if !bare.is_empty() {
+        return describe(&schema, &bare);
+    }
     answer(transcript, &schema, &plan, &atoms)
+}
+
+/// Whether the question is what there is to ask about.
+fn about_tables(tokens: &[Token]) -> bool {
+    let small = [
+        "what", "which", "list", "show", "me", "all", "the", "are", "there", "in", "this", "database", "do", "you",
+        "have", "of", "names",
+    ];
+    let mut words = tokens.iter().filter(|token| matches!(token.kind, Kind::Word));
+    let mut asked = false;
+    words.all(|token| {
+        asked |= token.key == "table";
+        token.key == "table" || small.contains(&token.lower.as_str())
+    }) && asked
 }
 
 /// Pages of the list of tables, while there are more to turn.
@@ -131,10 +167,10 @@ fn named_tables(schema: &Schema, tokens: &[Token]) -> Vec<TableId> {
     for at in 0..tokens.len() {
         let Some((_, links)) = link::longest(schema, tokens, at) else { continue };
         for link in links {
-            if let link::Target::Table(table, _) = link.target {
-                if !named.contains(&table) {
-                    named.push(table);
-                }
+            if let link::Target::Table(table, _) = link.target
+                && !named.contains(&table)
+            {
+                named.push(table);
             }
         }
     }
@@ -238,9 +274,18 @@ fn answer(transcript: &Transcript, schema: &Schema, plan: &Plan, atoms: &[Atom])
             "CANNOT: I understood the question, but I can't tell it to the database in one query.".to_owned(),
         );
     };
+    // Who comes first may not be alone there: the first two are compared before one is named.
+    let probe = plan.probe().and_then(|plan| sql::write(schema, &plan));
+    let probed = match &probe {
+        None => None,
+        Some(probe) => match transcript.result(probe) {
+            None => return Step::Call(vec![run(probe)]),
+            Some(result) => result.as_ref().ok(),
+        },
+    };
     match transcript.result(&sql) {
         None => Step::Call(vec![run(&sql)]),
-        Some(Ok(rows)) => Step::Say(sentence::answer(&transcript.question, schema, plan, atoms, rows)),
+        Some(Ok(rows)) => Step::Say(sentence::answer(&transcript.question, schema, plan, atoms, rows, probed)),
         Some(Err(reason)) => Step::Say(format!("CANNOT: the query for this did not run: {reason}")),
     }
 }

@@ -78,6 +78,17 @@ impl Atom {
         })
     }
 
+    /// How well it names a column of this table.
+    pub(super) fn fit_in(&self, table: TableId) -> u8 {
+        self.columns().filter(|(col, _)| col.table == table).map(|(_, fit)| fit).max().unwrap_or(0)
+    }
+
+    /// How well it names a value.
+    pub(super) fn value_fit(&self) -> u8 {
+        let fits = self.links().iter().filter(|link| matches!(link.target, Target::Value(..))).map(|link| link.fit);
+        fits.max().unwrap_or(0)
+    }
+
     /// The values it may name.
     pub(super) fn values(&self) -> impl Iterator<Item = (Col, &str)> {
         self.links().iter().filter_map(|link| match &link.target {
@@ -137,10 +148,10 @@ fn next(
         let length = capitals(tokens, at, |_| false);
         return Ok((text(&joined(tokens, at, length), places), length));
     }
-    if let Some((length, links)) = places.longest(tokens, at) {
-        if length > 1 || link::longest(schema, tokens, at).is_none() && lexicon::role(&words).is_none() {
-            return Ok((What::Name(links), length));
-        }
+    if let Some((length, links)) = places.longest(tokens, at)
+        && (length > 1 || link::longest(schema, tokens, at).is_none() && lexicon::role(&words).is_none())
+    {
+        return Ok((What::Name(links), length));
     }
     let role = lexicon::role(&words);
     let name = link::longest(schema, tokens, at);
@@ -149,10 +160,11 @@ fn next(
         .map_or(0, |(length, links)| if links.first().is_some_and(|link| link.fit >= 6) { *length } else { 1 });
     let role_length = role.map_or(0, |(_, length)| length);
     // A phrase of a preposition and a date is longer than the preposition alone, but names come before bare years.
-    if let Some(period) = calendar::read(&tokens[at..], today)? {
-        if period.len > name_length && period.len > role_length {
-            return Ok((What::Time(period.clone()), period.len));
-        }
+    if let Some(period) = calendar::read(&tokens[at..], today)?
+        && period.len > name_length
+        && period.len > role_length
+    {
+        return Ok((What::Time(period.clone()), period.len));
     }
     let weak = matches!(
         role,

@@ -231,23 +231,21 @@ impl Reader<'_> {
         } else {
             return Ok(None);
         };
-        if day.is_none() && self.year(end).is_none() {
-            if let Some(found) = self.day(end) {
-                day = Some(found);
-                end += 1;
-            }
+        if day.is_none()
+            && self.year(end).is_none()
+            && let Some(found) = self.day(end)
+        {
+            day = Some(found);
+            end += 1;
         }
         let pause = usize::from(self.lower(end) == "," || self.lower(end) == "of");
-        let (year, relative) = match self.year(end + pause) {
-            Some(year) => {
-                end += pause + 1;
-                (year, false)
-            }
-            None => {
-                let today = self.today()?;
-                // Without a year: the latest such month that has begun.
-                (if month <= today.month() { today.year() } else { today.year() - 1 }, true)
-            }
+        let (year, relative) = if let Some(year) = self.year(end + pause) {
+            end += pause + 1;
+            (year, false)
+        } else {
+            let today = self.today()?;
+            // Without a year: the latest such month that has begun.
+            (if month <= today.month() { today.year() } else { today.year() - 1 }, true)
         };
         let span = match day {
             Some(day) => Date::new(year, month, day).ok().and_then(Span::day),

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::schema::{Col, Column, Schema, TableId};
 use super::span::Unit;
 use super::sql::text_literal;
+use super::stem::root;
 
 /// How a column writes its dates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +59,64 @@ fn looks_like_date(text: &str) -> bool {
 /// The date columns of a table.
 pub(super) fn columns(schema: &Schema, table: TableId) -> Vec<Col> {
     schema.columns(table).filter(|&col| format(schema.column(col)).is_some()).collect()
+}
+
+/// Whether a date column says when its row came about, so that a bare `in June` speaks of it.
+pub(super) fn is_natural(schema: &Schema, col: Col) -> bool {
+    const PLAIN: [&str; 20] = [
+        "date",
+        "time",
+        "day",
+        "at",
+        "on",
+        "timestamp",
+        "datetime",
+        "ts",
+        "year",
+        "created",
+        "creation",
+        "occurred",
+        "happened",
+        "recorded",
+        "logged",
+        "added",
+        "inserted",
+        "received",
+        "event",
+        "of",
+    ];
+    let table = &schema.tables[col.table].words;
+    let own = |word: &String| table.iter().any(|name| root(name) == root(word));
+    schema.column(col).words.iter().all(|word| PLAIN.contains(&word.as_str()) || own(word))
+}
+
+/// Whether a date is of its own kind, so that a bare `in June` never speaks of it.
+pub(super) fn is_special(column: &Column) -> bool {
+    const SPECIAL: [&str; 22] = [
+        "birth",
+        "birthday",
+        "birthdate",
+        "born",
+        "dob",
+        "death",
+        "died",
+        "renamed",
+        "updated",
+        "modified",
+        "changed",
+        "deleted",
+        "ended",
+        "end",
+        "expire",
+        "expired",
+        "expiry",
+        "due",
+        "closed",
+        "cancelled",
+        "last",
+        "next",
+    ];
+    column.words.iter().any(|word| SPECIAL.contains(&word.as_str()))
 }
 
 /// The condition that a column lies in a half-open range; `None` when the range can't be told in the column's format.
@@ -118,13 +177,13 @@ pub(super) fn bucket(name: &str, format: Format, unit: Unit) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn day(text: &str) -> Option<Date> {
-        Some(text.parse().unwrap())
+    fn day(text: &str) -> Date {
+        text.parse().unwrap()
     }
 
     #[test]
     fn a_range_is_written_in_the_columns_own_format() {
-        let (from, until) = (day("2026-06-01"), day("2026-07-01"));
+        let (from, until) = (Some(day("2026-06-01")), Some(day("2026-07-01")));
         for (format, expected) in [
             (Format::Text, "t >= '2026-06-01' AND t < '2026-07-01'"),
             (Format::Seconds, "t >= 1780272000 AND t < 1782864000"),
@@ -133,8 +192,11 @@ mod tests {
             assert_eq!(condition("t", format, from, until).as_deref(), Some(expected));
         }
         assert_eq!(condition("y", Format::Year, from, until), None);
-        assert_eq!(condition("y", Format::Year, day("2014-01-01"), day("2015-01-01")).as_deref(), Some("y = 2014"));
-        assert_eq!(condition("y", Format::Year, day("2014-01-01"), None).as_deref(), Some("y >= 2014"));
+        assert_eq!(
+            condition("y", Format::Year, Some(day("2014-01-01")), Some(day("2015-01-01"))).as_deref(),
+            Some("y = 2014")
+        );
+        assert_eq!(condition("y", Format::Year, Some(day("2014-01-01")), None).as_deref(), Some("y >= 2014"));
         assert_eq!(condition("t", Format::Text, None, None), None);
     }
 }

@@ -1,5 +1,8 @@
 //! The function words of a question: what asks, counts, compares, orders and joins. No word here belongs to a schema.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::plan::{Aggregate, Op};
 
 /// The part a word or phrase plays.
@@ -170,8 +173,8 @@ const PHRASES: &[(Role, &str)] = &[
     (Where, "where"),
     (
         Count,
-        "how many, number of, numbers of, total number of, count, count of, total count of, counts of, the number \
-         of, count the number of, overall number of, amount of different, how many of, quantity of",
+        "how many, trend of, trend in, number of, numbers of, total number of, count, count of, total count of, counts of, the number \
+         of, count the number of, overall number of, amount of different, how many of",
     ),
     (Agg(Aggregate::Average), "average, mean, avg, average of, mean of, on average, average number of"),
     (Agg(Aggregate::Sum), "total, sum, sum of, total of, combined, overall, total amount of, total sum of, how much"),
@@ -190,7 +193,7 @@ const PHRASES: &[(Role, &str)] = &[
     (Do, "do, does, did"),
     (
         Light,
-        "belong, belongs, belonging, belonged, come, comes, came, use, uses, used, using, live, lives, living, \
+        "place, places, placed, submit, submitted, belong, belongs, belonging, belonged, come, comes, came, use, uses, used, using, live, lives, living, \
          lived, occur, occurs, occurred, occurring, happen, happens, happened, took place, take place, exist, \
          exists, contain, located, recorded, registered, listed, found, get, gets, got, receive, received, \
          receives, work, works, working, worked, hold, holds, held, take, takes, taken, took, made, make, makes, \
@@ -198,10 +201,10 @@ const PHRASES: &[(Role, &str)] = &[
          available, present, appear, appears, appeared, involved, participate, participated, participating, run, \
          runs, perform, performed, performs, play, plays, playing, played, buy, bought, earn, earned, earns, sell, \
          sells, sold, selling, shared, share the same, assigned, linked, connected, going, go, went, attached, \
-         entered, in total, win, won, wins, made by, done by, spoken, speak, speaks, shows, showed, showing, \
+         entered, in total, win, won, wins, made by, done by, create, creates, created, spoken, speak, speaks, shows, showed, showing, \
          supports, support, enrolled, served, serve, serves, employed, employ, employs, born",
     ),
-    (Not, "not, never, n't, dont, don't, isn't, doesn't, didn't, aren't, haven't, hasn't, other than"),
+    (Not, "not, never, neither, nor, n't, dont, don't, isn't, doesn't, didn't, aren't, haven't, hasn't, other than"),
     (Without, "no, without, without any, no any, lack, lacks, lacking, missing, except for, zero, excluding, except"),
     (And, "and, as well as, along with, together with, and also, but, plus, and the corresponding"),
     (Or, "or"),
@@ -213,14 +216,14 @@ const PHRASES: &[(Role, &str)] = &[
     (Relative, "that, whose, such that"),
     (
         OrderBy,
-        "ordered by, sorted by, order by, sort by, in order of, in the order of, ordered, sorted, ranked by, \
+        "ordered by, sorted by, order by, sort by, in order of, in the order of, sorted, ranked by, \
          arranged by, listed by, and sort by, order the result by, order the results by, sort the results by, sort \
          the result by, ordered in, sorted in, ranked",
     ),
     (Sort, "sort, order, rank"),
     (
         Ascending,
-        "ascending, in ascending order, in ascending order of, in increasing order, in increasing order of, \
+        "ascending, ordered ascending by, sorted ascending by, in ascending order, in ascending order of, in increasing order, in increasing order of, \
          increasing, ascending order, from low to high, from lowest to highest, from young to old, from youngest \
          to oldest, from the youngest to the oldest, from smallest to largest, from small to large, from the \
          lowest to the highest, from least to most, from a to z, lowest first, smallest first, youngest first, in \
@@ -228,7 +231,7 @@ const PHRASES: &[(Role, &str)] = &[
     ),
     (
         Descending,
-        "descending, in descending order, in descending order of, in decreasing order, in decreasing order of, \
+        "descending, ordered descending by, sorted descending by, in descending order, in descending order of, in decreasing order, in decreasing order of, \
          decreasing, descending order, from high to low, from highest to lowest, from old to young, from oldest to \
          youngest, from the oldest to the youngest, from largest to smallest, from large to small, from the \
          highest to the lowest, from most to least, from z to a, highest first, largest first, oldest first, in \
@@ -236,7 +239,7 @@ const PHRASES: &[(Role, &str)] = &[
     ),
     (
         Alphabetical,
-        "alphabetically, in alphabetical order, in alphabetical order of, alphabetical order, in lexicographical \
+        "alphabetically, ordered alphabetically, in alphabetical order, in alphabetical order of, alphabetical order, in lexicographical \
          order, in alphabetic order, alphabetic order, lexicographically, in ascending alphabetical order, \
          ascending alphabetical order, in ascending alphabetical order of, in alphabetical order by, in ascending \
          alphabetical order by, alphabetical",
@@ -327,19 +330,27 @@ const PHRASES: &[(Role, &str)] = &[
     (Than, "than"),
 ];
 
+/// A phrase's words, and its role.
+type Phrase = (Vec<&'static str>, Role);
+
+/// Phrases by their first word.
+static BY_FIRST: LazyLock<HashMap<&str, Vec<Phrase>>> = LazyLock::new(|| {
+    let mut index: HashMap<&str, Vec<Phrase>> = HashMap::new();
+    for (role, phrases) in PHRASES {
+        for phrase in phrases.split(", ") {
+            let words: Vec<&str> = phrase.split(' ').collect();
+            index.entry(words[0]).or_default().push((words, *role));
+        }
+    }
+    index
+});
+
 /// The longest phrase of function words that starts here: its role and how many words it takes.
 pub(super) fn role(words: &[&str]) -> Option<(Role, usize)> {
     let mut best: Option<(Role, usize)> = None;
-    for (role, phrases) in PHRASES {
-        for phrase in phrases.split(", ") {
-            let mut length = 0;
-            let all = phrase.split(' ').all(|part| {
-                length += 1;
-                words.get(length - 1).is_some_and(|word| *word == part)
-            });
-            if all && best.is_none_or(|(_, longest)| length > longest) {
-                best = Some((*role, length));
-            }
+    for (phrase, role) in BY_FIRST.get(words.first()?)? {
+        if words.starts_with(phrase) && best.is_none_or(|(_, longest)| phrase.len() > longest) {
+            best = Some((*role, phrase.len()));
         }
     }
     best

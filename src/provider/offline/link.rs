@@ -1,6 +1,6 @@
 //! Which tables, columns and values a run of words may name, and how well it fits.
 
-use super::schema::{Col, Schema, TableId, is_own, name_words};
+use super::schema::{Col, Column, Schema, TableId, is_own, name_words};
 use super::stem::{agent, root};
 use super::words::{Kind, Token};
 
@@ -107,10 +107,10 @@ fn links(schema: &Schema, phrase: &[Token]) -> Vec<Link> {
         .filter(|token| token.lower != "of" && token.lower != "the")
         .map(|token| token.key.clone())
         .collect();
-    if let [only] = phrase {
-        if only.raw.contains('_') {
-            keys = name_words(&only.raw);
-        }
+    if let [only] = phrase
+        && only.raw.contains('_')
+    {
+        keys = name_words(&only.raw);
     }
     let mut found = Vec::new();
     if keys.is_empty() {
@@ -143,7 +143,15 @@ fn links(schema: &Schema, phrase: &[Token]) -> Vec<Link> {
             }
         }
     }
-    found.sort_by(|left, right| right.fit.cmp(&left.fit));
+    // `country code` is a key of other tables, and the country's own `code`.
+    if found.iter().any(|link| matches!(link.target, Target::Column(_)) && link.fit >= ROOT) {
+        for (table, about) in schema.tables.iter().enumerate() {
+            let own = keys.strip_prefix(about.words.as_slice()).filter(|own| !own.is_empty());
+            let own = own.and_then(|own| schema.columns(table).find(|&col| schema.column(col).words == own));
+            found.extend(own.map(|col| Link { target: Target::Column(col), fit: OWN }));
+        }
+    }
+    found.sort_by_key(|link| std::cmp::Reverse(link.fit));
     found
 }
 
@@ -157,10 +165,10 @@ fn table_fit(keys: &[String], name: &[String]) -> Option<u8> {
     if keys.len() == name.len() && same_meaning(keys, name) {
         return Some(SYNONYM);
     }
-    if let ([key], [word]) = (keys, name) {
-        if root(key) == root(word) {
-            return Some(ROOT);
-        }
+    if let ([key], [word]) = (keys, name)
+        && root(key) == root(word)
+    {
+        return Some(ROOT);
     }
     // `teach` is what a `teacher` does; `high school` is where a `highschooler` goes.
     let (joined, whole) = (keys.concat(), name.concat());
@@ -172,10 +180,11 @@ fn table_fit(keys: &[String], name: &[String]) -> Option<u8> {
     if prefixed {
         return Some(OWN);
     }
-    if let ([key], [.., last]) = (keys, name) {
-        if name.len() > 1 && root(key) == root(last) {
-            return Some(PART);
-        }
+    if let ([key], [.., last]) = (keys, name)
+        && name.len() > 1
+        && root(key) == root(last)
+    {
+        return Some(PART);
     }
     (keys.len() < name.len() && name.ends_with(keys)).then_some(PART)
 }
@@ -260,6 +269,21 @@ fn value_fit(schema: &Schema, phrase: &[Token], col: Col) -> Option<(String, u8)
     {
         return Some((exact.to_owned(), SAME));
     }
+    // `failed payments` is `payment_failed`, `signed up` is `signup`.
+    if phrase.len() > 1 {
+        let keys: Vec<String> = phrase.iter().map(|token| token.key.clone()).collect();
+        let joined = phrase.iter().map(|token| root(&token.lower)).collect::<String>();
+        let last = phrase.last().map_or("", |token| token.lower.as_str());
+        let particle = phrase.len() == 2 && ["up", "in", "out", "off", "down"].contains(&last);
+        return samples
+            .clone()
+            .find(|sample| {
+                let parts = name_words(sample);
+                (parts.len() > 1 && sample.contains(['_', '-']) && same_words(&parts, &keys))
+                    || (particle && sample.to_lowercase() == joined)
+            })
+            .map(|sample| (sample.to_owned(), ROOT));
+    }
     // Only where all values are known can `cancelled` stand for `cancel` without a doubt.
     let [word] = phrase else { return None };
     if !about.samples_complete || word.capital() || word.lower.len() < 4 {
@@ -267,6 +291,27 @@ fn value_fit(schema: &Schema, phrase: &[Token], col: Col) -> Option<(String, u8)
     }
     let mut alike = samples.filter(|sample| root(&sample.to_lowercase()) == root(&word.lower));
     alike.next().filter(|_| alike.next().is_none()).map(|sample| (sample.to_owned(), ROOT))
+}
+
+/// Whether a column holds places.
+pub(super) fn is_place(column: &Column) -> bool {
+    const PLACES: [&str; 14] = [
+        "country",
+        "city",
+        "town",
+        "hometown",
+        "location",
+        "nation",
+        "nationality",
+        "state",
+        "region",
+        "district",
+        "address",
+        "province",
+        "continent",
+        "place",
+    ];
+    column.words.iter().any(|word| PLACES.contains(&word.as_str()))
 }
 
 fn same_words(left: &[String], right: &[String]) -> bool {

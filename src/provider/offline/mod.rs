@@ -18,6 +18,8 @@ mod sentence;
 mod span;
 mod sql;
 mod stem;
+#[cfg(test)]
+mod tests;
 mod transcript;
 mod trouble;
 mod words;

@@ -167,6 +167,35 @@ pub(super) struct Plan {
     pub orders: Vec<(OrderKey, bool)>,
     /// How many rows to take.
     pub limit: Option<u64>,
+    /// The rows counted are those of the joined table, not of the root.
+    pub counts_joined: bool,
+}
+
+impl Plan {
+    /// For a question about the first of an order: the first two, with what they are ordered by.
+    pub(super) fn probe(&self) -> Option<Self> {
+        let ([(key, _)], Some(1)) = (self.orders.as_slice(), self.limit) else { return None };
+        let measure = match key {
+            OrderKey::Column(col) => Output::Column(*col),
+            OrderKey::Count => Output::Rows,
+            OrderKey::Aggregate(aggregate, col) => Output::Aggregate(*aggregate, *col),
+            OrderKey::Shown | OrderKey::Bucket(..) => return None,
+        };
+        let mut probe = self.clone();
+        probe.outputs.push(measure);
+        probe.limit = Some(2);
+        Some(probe)
+    }
+
+    /// The tables whose columns are shown.
+    pub(super) fn tables_shown(&self) -> Vec<TableId> {
+        let columns = self.outputs.iter().filter_map(|output| match output {
+            Output::Column(col) => Some(col.table),
+            Output::All => Some(self.root),
+            _ => None,
+        });
+        columns.collect()
+    }
 }
 
 impl Op {

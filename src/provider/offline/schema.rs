@@ -36,6 +36,9 @@ pub(super) struct Listed {
     pub name: String,
     /// Its name ready for SQL.
     pub quoted: String,
+    /// `table`, `view` or `virtual`.
+    #[serde(default)]
+    pub kind: String,
 }
 
 /// What `describe_table` tells, as much of it as is needed.
@@ -104,6 +107,8 @@ pub(super) struct Table {
     pub columns: Vec<Column>,
     /// Whether it has been described.
     pub described: bool,
+    /// Whether it is a view, which mostly shows again what tables hold.
+    pub view: bool,
     /// Names of tables that point here.
     pub referenced_by: Vec<String>,
     keys: Vec<DescribedKey>,
@@ -148,6 +153,7 @@ impl Schema {
                     words: name_words(&entry.name),
                     columns: Vec::new(),
                     described: false,
+                    view: entry.kind == "view",
                     referenced_by: Vec::new(),
                     keys: Vec::new(),
                 });
@@ -318,12 +324,11 @@ impl Column {
 
     /// Whether it holds text, by what was seen, else by what was declared.
     pub(super) fn is_text(&self) -> bool {
-        match self.about.storage.iter().find(|class| *class != "null") {
-            Some(class) => class == "text",
-            None => {
-                let declared = self.about.declared.to_uppercase();
-                ["CHAR", "TEXT", "CLOB"].iter().any(|part| declared.contains(part))
-            }
+        if let Some(class) = self.about.storage.iter().find(|class| *class != "null") {
+            class == "text"
+        } else {
+            let declared = self.about.declared.to_uppercase();
+            ["CHAR", "TEXT", "CLOB"].iter().any(|part| declared.contains(part))
         }
     }
 
@@ -333,14 +338,19 @@ impl Column {
         texts.peek().is_some() && texts.all(|text| text.trim().parse::<f64>().is_ok())
     }
 
+    /// Whether it holds texts and not one of those seen is a number.
+    pub(super) fn is_wordy(&self) -> bool {
+        let mut texts = self.about.samples.iter().filter_map(Value::as_str).peekable();
+        self.is_text() && texts.peek().is_some() && texts.all(|text| text.trim().parse::<f64>().is_err())
+    }
+
     /// Whether it holds numbers.
     pub(super) fn is_number(&self) -> bool {
-        match self.about.storage.iter().find(|class| *class != "null") {
-            Some(class) => class == "integer" || class == "real",
-            None => {
-                let declared = self.about.declared.to_uppercase();
-                ["INT", "REAL", "FLOA", "DOUB", "NUM", "DEC"].iter().any(|part| declared.contains(part))
-            }
+        if let Some(class) = self.about.storage.iter().find(|class| *class != "null") {
+            class == "integer" || class == "real"
+        } else {
+            let declared = self.about.declared.to_uppercase();
+            ["INT", "REAL", "FLOA", "DOUB", "NUM", "DEC"].iter().any(|part| declared.contains(part))
         }
     }
 }
@@ -356,7 +366,7 @@ pub(super) fn name_words(name: &str) -> Vec<String> {
     let mut current = String::new();
     let mut before: Option<char> = None;
     for c in name.chars() {
-        let lower_before = before.is_some_and(|b| b.is_lowercase());
+        let lower_before = before.is_some_and(char::is_lowercase);
         if !c.is_alphanumeric() || (c.is_uppercase() && lower_before) {
             words.push(std::mem::take(&mut current));
         }
@@ -369,6 +379,11 @@ pub(super) fn name_words(name: &str) -> Vec<String> {
     words
         .into_iter()
         .filter(|word| !word.is_empty() && word != "of" && word != "the")
+        .flat_map(|word| match word.as_str() {
+            "fname" | "firstname" => vec!["first".to_owned(), "name".to_owned()],
+            "lname" | "lastname" | "surname" => vec!["last".to_owned(), "name".to_owned()],
+            _ => vec![word],
+        })
         .map(|word| match word.as_str() {
             "num" | "nbr" | "cnt" => "number".to_owned(),
             "qty" => "quantity".to_owned(),

@@ -4,7 +4,7 @@ use jiff::civil::Date;
 use serde_json::Value;
 
 use super::atoms::{Atom, What};
-use super::plan::{Aggregate, Cond, Group, Literal, Output, Plan};
+use super::plan::{Aggregate, Cond, Group, Literal, Op, Output, Plan};
 use super::schema::Schema;
 use super::stem::singular;
 use super::transcript::Rows;
@@ -13,12 +13,19 @@ use super::transcript::Rows;
 const MOST_NAMED: usize = 10;
 
 /// The sentence for a result.
-pub(super) fn answer(question: &str, schema: &Schema, plan: &Plan, atoms: &[Atom], rows: &Rows) -> String {
+pub(super) fn answer(
+    question: &str,
+    schema: &Schema,
+    plan: &Plan,
+    atoms: &[Atom],
+    rows: &Rows,
+    probe: Option<&Rows>,
+) -> String {
     let range = ranges(atoms);
     let told = match rows.rows.as_slice() {
         [] => nothing(question, schema, plan),
         [row] if row.len() == 1 => single(question, schema, plan, &row[0]),
-        [row] => {
+        [row] if plan.groups.is_empty() || plan.limit.is_some() => {
             let parts: Vec<String> = row
                 .iter()
                 .zip(&plan.outputs)
@@ -28,6 +35,10 @@ pub(super) fn answer(question: &str, schema: &Schema, plan: &Plan, atoms: &[Atom
             format!("{}: {}", subject(question), parts.join(", "))
         }
         many => list(question, plan, many, rows.truncated.is_some()),
+    };
+    let told = match probe.map(|probe| tie(plan, rows, probe)) {
+        Some(Some(tied)) => format!("{}{tied}", told.trim_end_matches(['.', ' '])),
+        _ => told,
     };
     let mut told = told.trim_end_matches(['.', ' ']).to_owned();
     if !range.is_empty() {
@@ -40,7 +51,31 @@ pub(super) fn answer(question: &str, schema: &Schema, plan: &Plan, atoms: &[Atom
     {
         told.push_str("; those with none are not listed");
     }
+    if let Some(col) = plan.conds.iter().find_map(|cond| leaves_out_unknown(schema, cond)) {
+        told = format!("{told}; rows without a {col} are left out");
+    }
     format!("{told}.")
+}
+
+/// The column of an `is not` that leaves out rows without a value, where there are such rows.
+fn leaves_out_unknown(schema: &Schema, cond: &Cond) -> Option<String> {
+    let Cond::Compare(col, Op::Ne, _) = cond else { return None };
+    let about = &schema.column(*col).about;
+    about.storage.iter().any(|class| class == "null").then(|| about.name.clone())
+}
+
+/// What the probe tells of the first place: what it measures, and whether it is shared.
+fn tie(plan: &Plan, rows: &Rows, probe: &Rows) -> Option<String> {
+    let measure = |row: &Vec<Value>| row.last().cloned();
+    let [first, second] = probe.rows.as_slice() else { return None };
+    if measure(first) != measure(second) {
+        return None;
+    }
+    // Which of the two came first need not be the same in both queries.
+    let answered = rows.rows.first()?;
+    let other = if second.starts_with(answered) { first } else { second };
+    let name = other.iter().zip(&plan.outputs).map(|(cell, output)| value(cell, output)).collect::<Vec<_>>().join(", ");
+    Some(format!("; this is a tie, e.g. with {name}"))
 }
 
 /// The days that relative phrases were taken for.
@@ -76,10 +111,10 @@ fn single(question: &str, schema: &Schema, plan: &Plan, cell: &Value) -> String 
         };
     }
     let shown = value(cell, output);
-    if matches!(output, Output::Rows | Output::Different(_)) {
-        if let Some(told) = counted(question, &shown) {
-            return told;
-        }
+    if matches!(output, Output::Rows | Output::Different(_))
+        && let Some(told) = counted(question, &shown)
+    {
+        return told;
     }
     let subject = subject(question);
     let plural = ["how many ", "how much "].iter().any(|start| subject.to_lowercase().starts_with(start));
@@ -103,6 +138,12 @@ fn counted(question: &str, shown: &str) -> Option<String> {
         rest = rest[7..].to_owned();
     }
     let number = if shown == "0" { "No" } else { shown };
+    for (were, was) in [(" were there", "were"), (" was there", "was")] {
+        if let Some((noun, tail)) = rest.split_once(were) {
+            let (noun, verb) = if shown == "1" { (one(noun), "was") } else { (noun.to_owned(), was) };
+            return Some(format!("There {verb} {} {noun}{tail}", if shown == "0" { "no" } else { shown }));
+        }
+    }
     for there in [" are there", " do we have", " is there", " exist", " are in the database"] {
         if let Some(place) = rest.to_lowercase().find(there) {
             let tail = rest.get(place + there.len()..)?.to_owned();
@@ -115,6 +156,9 @@ fn counted(question: &str, shown: &str) -> Option<String> {
     let words: Vec<&str> = rest.split_whitespace().collect();
     if let Some(place) = words.iter().position(|word| ["do", "does", "did"].contains(&word.to_lowercase().as_str())) {
         let (object, verb, rest) = (words[..place].join(" "), words[place].to_lowercase(), &words[place + 1..]);
+        if rest.first().is_some_and(|word| ["not", "never"].contains(&word.to_lowercase().as_str())) {
+            return Some(format!("{number} {}", words.join(" ")));
+        }
         let (last, who) = rest.split_last()?;
         let number = if shown == "0" { "no" } else { shown };
         let object = if shown == "1" { one(&object) } else { object };
@@ -229,7 +273,6 @@ fn subject(question: &str) -> String {
         "return ",
         "give ",
         "tell me ",
-        "count ",
         "get ",
     ] {
         if lower.starts_with(opening) && text.is_char_boundary(opening.len()) {

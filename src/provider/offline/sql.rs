@@ -3,6 +3,7 @@
 use super::dates;
 use super::plan::{Cond, Group, Literal, Op, OrderKey, Output, Plan, Related, Step};
 use super::schema::{Col, Schema, TableId};
+use super::span::Unit;
 
 /// A text as a SQL literal.
 pub(super) fn text_literal(text: &str) -> String {
@@ -14,7 +15,7 @@ pub(super) fn write(schema: &Schema, plan: &Plan) -> Option<String> {
     if let Some(short) = distinct_owners(schema, plan) {
         return Some(short);
     }
-    let mut writer = Writer { schema, instances: Vec::new(), next: 0, alone: !needs_names(plan) };
+    let mut writer = Writer::new(schema, !needs_names(plan));
     let root = writer.instance(plan.root);
     let mut from = writer.table(root);
     let mut joins = Vec::new();
@@ -29,6 +30,9 @@ pub(super) fn write(schema: &Schema, plan: &Plan) -> Option<String> {
     }
     for (instance, on) in joins {
         from = format!("{from} JOIN {} ON {on}", writer.table(instance));
+    }
+    if let Some(joined) = plan.joined.as_ref().filter(|_| plan.counts_joined) {
+        writer.count = writer.counted(&joined.path, writer.find(joined.table)?)?;
     }
     let mut conds = Vec::new();
     for cond in &plan.conds {
@@ -45,12 +49,16 @@ pub(super) fn write(schema: &Schema, plan: &Plan) -> Option<String> {
     if !conds.is_empty() {
         sql = format!("{sql} WHERE {}", conds.join(" AND "));
     }
+    // A bucket's expression is long: it is named by its place among the outputs.
+    let place = |col: Col, unit: Unit| {
+        plan.outputs.iter().position(|output| *output == Output::Bucket(col, unit)).map(|place| (place + 1).to_string())
+    };
     let mut groups = Vec::new();
     for group in &plan.groups {
         groups.push(match group {
             Group::Column(col) => writer.name(*col)?,
             Group::Row(table) => writer.name(schema.identity(*table).or_else(|| schema.display(*table))?)?,
-            Group::Bucket(col, unit) => dates::bucket(&writer.name(*col)?, dates::format(schema.column(*col))?, *unit)?,
+            Group::Bucket(col, unit) => place(*col, *unit)?,
         });
     }
     if !groups.is_empty() {
@@ -62,13 +70,11 @@ pub(super) fn write(schema: &Schema, plan: &Plan) -> Option<String> {
     let mut orders = Vec::new();
     for (key, descending) in &plan.orders {
         let key = match key {
-            OrderKey::Column(col) => writer.name(*col)?,
-            OrderKey::Count => "COUNT(*)".to_owned(),
+            OrderKey::Column(col) => writer.amount(*col)?,
+            OrderKey::Count => writer.count.clone(),
             OrderKey::Shown => "1".to_owned(),
             OrderKey::Aggregate(aggregate, col) => format!("{}({})", aggregate.sql(), writer.name(*col)?),
-            OrderKey::Bucket(col, unit) => {
-                dates::bucket(&writer.name(*col)?, dates::format(schema.column(*col))?, *unit)?
-            }
+            OrderKey::Bucket(col, unit) => place(*col, *unit)?,
         };
         orders.push(format!("{key}{}", if *descending { " DESC" } else { "" }));
     }
@@ -92,7 +98,7 @@ fn distinct_owners(schema: &Schema, plan: &Plan) -> Option<String> {
     if step.forward || !plan.groups.is_empty() || plan.joined.is_some() || plan.limit.is_some() {
         return None;
     }
-    let mut writer = Writer { schema, instances: Vec::new(), next: 0, alone: !conds.iter().any(related) };
+    let mut writer = Writer::new(schema, !conds.iter().any(related));
     let root = writer.instance(*table);
     let conds = conds.iter().map(|cond| writer.cond(cond, root)).collect::<Option<Vec<_>>>()?;
     let mut sql = format!("SELECT COUNT(DISTINCT {}) FROM {}", writer.name(step.near_of(*table))?, writer.table(root));
@@ -149,9 +155,15 @@ struct Writer<'a> {
     next: usize,
     /// Only one table: no aliases.
     alone: bool,
+    /// How rows are counted.
+    count: String,
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
+    fn new(schema: &'a Schema, alone: bool) -> Self {
+        Self { schema, instances: Vec::new(), next: 0, alone, count: "COUNT(*)".to_owned() }
+    }
+
     fn instance(&mut self, table: TableId) -> (TableId, usize) {
         self.next += 1;
         self.instances.push((table, self.next));
@@ -191,14 +203,30 @@ impl Writer<'_> {
     fn output(&self, output: &Output) -> Option<String> {
         Some(match output {
             Output::Column(col) => self.name(*col)?,
-            Output::Aggregate(aggregate, col) => format!("{}({})", aggregate.sql(), self.name(*col)?),
+            Output::Aggregate(aggregate, col) => format!("{}({})", aggregate.sql(), self.amount(*col)?),
             Output::Different(col) => format!("COUNT(DISTINCT {})", self.name(*col)?),
-            Output::Rows => "COUNT(*)".to_owned(),
+            Output::Rows => self.count.clone(),
             Output::All => "*".to_owned(),
             Output::Bucket(col, unit) => {
                 dates::bucket(&self.name(*col)?, dates::format(self.schema.column(*col))?, *unit)?
             }
         })
+    }
+
+    /// A column as an amount: numbers that are stored as text compare as numbers.
+    fn amount(&self, col: Col) -> Option<String> {
+        let name = self.name(col)?;
+        let column = self.schema.column(col);
+        Some(if column.is_text() && column.is_numeric_text() { format!("CAST({name} AS REAL)") } else { name })
+    }
+
+    /// Counts rows, and over a table of links things: each once, however often it is linked.
+    fn counted(&self, path: &[Step], end: (TableId, usize)) -> Option<String> {
+        let linked = path.len() > 1 && path.last().is_some_and(|step| step.forward);
+        match self.schema.identity(end.0).filter(|_| linked) {
+            Some(identity) => Some(format!("COUNT(DISTINCT {})", self.name_in(identity, end)?)),
+            None => Some("COUNT(*)".to_owned()),
+        }
     }
 
     fn cond(&mut self, cond: &Cond, here: (TableId, usize)) -> Option<String> {
@@ -271,9 +299,10 @@ impl Writer<'_> {
         }
         self.instances.truncate(depth);
         let conds = conds.join(" AND ");
+        let counted = self.counted(&related.path, end)?;
         Some(match related.count {
             None => format!("EXISTS (SELECT 1 FROM {from} WHERE {conds})"),
-            Some((op, count)) => format!("(SELECT COUNT(*) FROM {from} WHERE {conds}) {} {count}", op.sql()),
+            Some((op, count)) => format!("(SELECT {counted} FROM {from} WHERE {conds}) {} {count}", op.sql()),
         })
     }
 }

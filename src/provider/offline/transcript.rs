@@ -83,7 +83,7 @@ impl Transcript {
             return;
         }
         self.chosen.clear();
-        self.question = question(text).to_owned();
+        question(text).clone_into(&mut self.question);
     }
 
     fn learn(&mut self, call: &ToolCall, text: &str, is_error: bool) {

@@ -36,8 +36,9 @@ impl Trouble {
                 )
             }
             Self::Ask { question, choices } => {
-                let lines: String = choices.iter().map(|choice| format!("\n- {choice}")).collect();
-                format!("ASK: {question}{lines}")
+                let lines =
+                    [question.as_str()].into_iter().chain(choices.iter().map(String::as_str)).collect::<Vec<_>>();
+                format!("ASK: {}", lines.join("\n- "))
             }
             Self::Decline(reason) => format!("CANNOT: {reason}"),
             Self::Today => {

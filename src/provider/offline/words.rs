@@ -159,7 +159,11 @@ fn end_of_word(chars: &[(usize, char)], index: usize) -> usize {
                 ':' => true,
                 _ => false,
             };
-        if !(c.is_alphanumeric() || c == '_' || part_of_number) {
+        // `O'Hara` and `don't` are one word, `Kyle's` is two.
+        let letter = |position: usize| chars.get(position).is_some_and(|(_, c)| c.is_alphanumeric());
+        let possessive = chars.get(end + 1).is_some_and(|(_, c)| matches!(c, 's' | 'S')) && !letter(end + 2);
+        let inside = matches!(c, '\'' | '’') && end > index && letter(end + 1) && !possessive;
+        if !(c.is_alphanumeric() || c == '_' || part_of_number || inside) {
             break;
         }
         end += 1;

@@ -1,13 +1,13 @@
-//! Conditions: a column compared with values, and values whose column is found in the data.
+//! Conditions on a column that the question names.
 
-use super::noun::limit;
+use super::noun::spelled;
 use super::{Read, Reader, Scope};
 use crate::provider::offline::atoms::{Atom, What};
 use crate::provider::offline::calendar::Period;
 use crate::provider::offline::dates;
 use crate::provider::offline::lexicon::{Hint, Role};
 use crate::provider::offline::plan::{Aggregate, Cond, Literal, Op, Related};
-use crate::provider::offline::schema::{Col, TableId};
+use crate::provider::offline::schema::Col;
 use crate::provider::offline::trouble::Trouble;
 
 impl Reader<'_> {
@@ -57,12 +57,22 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    fn predicate(&mut self, scope: &Scope, col: Col) -> Read<Option<Cond>> {
+    pub(super) fn predicate(&mut self, scope: &Scope, col: Col) -> Read<Option<Cond>> {
         let Some(atom) = self.peek() else { return Ok(None) };
         match &atom.what {
             What::Role(Role::Compare(op, hint)) => {
-                if *hint != Hint::None && !self.schema.column(col).words.contains(&"age".to_owned()) {
+                let last = self.schema.column(col).words.last();
+                if *hint != Hint::None && !last.is_some_and(|last| hint.words().contains(&last.as_str())) {
                     return Ok(None);
+                }
+                let column = self.schema.column(col);
+                let number = self.ahead(1).and_then(number_of).is_some();
+                let dated = dates::format(column).is_some_and(|format| format != dates::Format::Year);
+                if self.times_follow() || (number && dated) {
+                    return Ok(None);
+                }
+                if number && !matches!(op, Op::Eq | Op::Ne) && column.is_wordy() {
+                    return Err(Trouble::Decline(format!("{} holds no numbers to compare.", self.schema.label(col))));
                 }
                 self.at += 1;
                 self.operand(scope, col, *op).map(Some)
@@ -83,7 +93,7 @@ impl Reader<'_> {
                 self.at += 1;
                 self.skip(&[Role::Determiner, Role::Filler]);
                 let Some(text) = self.peek().filter(|atom| atom.is_literal()) else { return Err(self.trouble()) };
-                let escaped = self.spelled(text, col);
+                let escaped = spelled(text, col);
                 if escaped.contains(['%', '_']) {
                     return Err(self.trouble());
                 }
@@ -109,7 +119,7 @@ impl Reader<'_> {
     }
 
     /// The right side of a comparison: a number, or an aggregate.
-    fn operand(&mut self, scope: &Scope, col: Col, op: Op) -> Read<Cond> {
+    pub(super) fn operand(&mut self, scope: &Scope, col: Col, op: Op) -> Read<Cond> {
         self.skip(&[Role::Determiner, Role::Filler]);
         if let Some(value) = self.number() {
             self.at += 1;
@@ -119,19 +129,18 @@ impl Reader<'_> {
             self.at += 1;
             return self.aggregated(scope, col, op, aggregate);
         }
-        if let Some(What::Time(period)) = self.peek().map(|atom| &atom.what) {
-            if let (Some(from), Some(until), true) =
+        if let Some(What::Time(period)) = self.peek().map(|atom| &atom.what)
+            && let (Some(from), Some(until), true) =
                 (period.from, period.until, dates::format(self.schema.column(col)).is_some())
-            {
-                self.at += 1;
-                return match op {
-                    Op::Gt => Ok(Cond::During(col, Some(until), None)),
-                    Op::Ge => Ok(Cond::During(col, Some(from), None)),
-                    Op::Lt => Ok(Cond::During(col, None, Some(from))),
-                    Op::Le => Ok(Cond::During(col, None, Some(until))),
-                    Op::Eq | Op::Ne => Err(self.trouble()),
-                };
-            }
+        {
+            self.at += 1;
+            return match op {
+                Op::Gt => Ok(Cond::During(col, Some(until), None)),
+                Op::Ge => Ok(Cond::During(col, Some(from), None)),
+                Op::Lt => Ok(Cond::During(col, None, Some(from))),
+                Op::Le => Ok(Cond::During(col, None, Some(until))),
+                Op::Eq | Op::Ne => Err(self.trouble()),
+            };
         }
         match self.values_of(col)? {
             Some(Cond::Compare(col, Op::Eq, literal)) if matches!(op, Op::Eq | Op::Ne) => {
@@ -153,15 +162,15 @@ impl Reader<'_> {
     }
 
     /// `the average`, `the average age`, `the minimum staff number of all museums opened after 2010`.
-    fn aggregated(&mut self, scope: &Scope, col: Col, op: Op, aggregate: Aggregate) -> Read<Cond> {
+    pub(super) fn aggregated(&mut self, scope: &Scope, col: Col, op: Op, aggregate: Aggregate) -> Read<Cond> {
         self.skip(&[Role::Determiner, Role::Of]);
         let mut of = col;
         let mut conds = Vec::new();
-        if let Some(atom) = self.peek() {
-            if let Some(named) = self.column_in(atom, col.table)?.filter(|_| self.fit_in(atom, col.table) >= 5) {
-                of = named;
-                self.at += 1;
-            }
+        if let Some(atom) = self.peek()
+            && let Some(named) = self.column_in(atom, col.table)?.filter(|_| atom.fit_in(col.table) >= 5)
+        {
+            of = named;
+            self.at += 1;
         }
         let link = self.at;
         if self.skip(&[Role::Of, Role::Preposition]) {
@@ -184,19 +193,22 @@ impl Reader<'_> {
     }
 
     /// One value or several joined by `or`.
-    fn values_of(&mut self, col: Col) -> Read<Option<Cond>> {
+    pub(super) fn values_of(&mut self, col: Col) -> Read<Option<Cond>> {
         let mut conds = Vec::new();
-        loop {
-            let Some(atom) = self.peek() else { break };
+        while let Some(atom) = self.peek() {
             let literal = match &atom.what {
                 What::Number(value) => Literal::Number(shown(*value)),
-                What::Text(_) => Literal::Text(self.spelled(atom, col)),
+                What::Text(_) => Literal::Text(spelled(atom, col)),
                 What::Unknown if conds.is_empty() => return Err(self.trouble()),
-                What::Name(_) if atom.values().any(|(place, _)| place == col) => Literal::Text(self.spelled(atom, col)),
+                What::Name(_) if atom.values().any(|(place, _)| place == col) => Literal::Text(spelled(atom, col)),
                 What::Name(_)
-                    if atom.values().next().is_some() && atom.table().is_none() && atom.columns().next().is_none() =>
+                    if dates::format(self.schema.column(col)).is_none()
+                        && !self.schema.is_key(col)
+                        && atom.values().next().is_some()
+                        && atom.table().is_none()
+                        && atom.columns().next().is_none() =>
                 {
-                    Literal::Text(self.spelled(atom, col))
+                    Literal::Text(spelled(atom, col))
                 }
                 _ => break,
             };
@@ -228,226 +240,6 @@ impl Reader<'_> {
             1 => conds.pop(),
             _ => Some(Cond::Any(conds)),
         })
-    }
-
-    /// `or more`, `or higher`, `or less` after a number.
-    pub(super) fn or_more(&mut self) -> Op {
-        let more = ["more", "higher", "above", "over", "greater", "older", "later", "larger", "up"];
-        let less = ["less", "fewer", "lower", "below", "under", "younger", "earlier", "smaller"];
-        if !matches!(self.role(), Some(Role::Or | Role::And)) {
-            return Op::Eq;
-        }
-        let Some(next) = self.ahead(1) else { return Op::Eq };
-        let word = next.raw.to_lowercase();
-        let op = if more.contains(&word.as_str()) {
-            Op::Ge
-        } else if less.contains(&word.as_str()) {
-            Op::Le
-        } else {
-            return Op::Eq;
-        };
-        self.at += 2;
-        op
-    }
-
-    /// A value whose column the question does not name: found in the data, or not understood.
-    pub(super) fn literal(&mut self, scope: &mut Scope, at: usize, negated: bool, wanted: Option<Col>) -> Read<()> {
-        let atom = &self.atoms[at];
-        let op = if negated { Op::Ne } else { Op::Eq };
-        if let Some(col) = wanted {
-            let literal = Literal::Text(self.spelled(atom, col));
-            return self.add(scope, col.table, Cond::Compare(col, op, literal), &atom.raw);
-        }
-        let here: Vec<Col> = atom.values().map(|(col, _)| col).filter(|col| col.table == scope.table).collect();
-        let (col, direct) = if here.is_empty() {
-            let elsewhere: Vec<Col> = atom.values().map(|(col, _)| col).collect();
-            let near = self.nearest(scope.table, &elsewhere);
-            (self.one_of(&atom.raw, &near)?, false)
-        } else {
-            (self.one_of(&atom.raw, &here)?, true)
-        };
-        let Some(col) = col else { return Err(self.trouble_at(atom)) };
-        self.check_place(at, col, scope.table)?;
-        let value = Literal::Text(self.spelled(atom, col));
-        if direct || !negated {
-            return self.add(scope, col.table, Cond::Compare(col, op, value), &atom.raw);
-        }
-        let mut inner = Scope::new(scope.table, false);
-        self.add(&mut inner, col.table, Cond::Compare(col, Op::Eq, value), &atom.raw)?;
-        scope.conds.extend(inner.conds.into_iter().map(|cond| Cond::Not(Box::new(cond))));
-        Ok(())
-    }
-
-    /// `from France` speaks of a place: a value found in some other column is not what is meant without a doubt.
-    fn check_place(&self, at: usize, col: Col, table: TableId) -> Read<()> {
-        const PLACES: [&str; 14] = [
-            "country",
-            "city",
-            "town",
-            "hometown",
-            "location",
-            "nation",
-            "nationality",
-            "state",
-            "region",
-            "district",
-            "address",
-            "province",
-            "continent",
-            "place",
-        ];
-        let is_place = |col: Col| self.schema.column(col).words.iter().any(|word| PLACES.contains(&word.as_str()));
-        let from = at.checked_sub(1).map(|before| self.atoms[before].raw.to_lowercase());
-        if from.is_none_or(|word| word != "from" && word != "in") || is_place(col) {
-            return Ok(());
-        }
-        let mut columns: Vec<Col> = self.schema.columns(table).filter(|&col| is_place(col)).collect();
-        if columns.is_empty() {
-            return Ok(());
-        }
-        columns.push(col);
-        self.one_of(&self.atoms[at].raw, &columns)?;
-        Ok(())
-    }
-
-    /// Of these columns, those in the tables nearest to this one.
-    fn nearest(&self, table: TableId, columns: &[Col]) -> Vec<Col> {
-        use crate::provider::offline::path::{NoWay, way};
-        let distance = |col: &Col| match way(self.schema, table, col.table, None) {
-            Ok(way) => Some(way.len()),
-            Err(NoWay::Several(ways)) => ways.first().map(Vec::len),
-            Err(NoWay::None) => None,
-        };
-        let Some(least) = columns.iter().filter_map(distance).min() else { return Vec::new() };
-        columns.iter().filter(|col| distance(col) == Some(least)).copied().collect()
-    }
-
-    /// A time phrase: on the scope's date column, else on that of the rows just spoken of.
-    pub(super) fn time(&mut self, scope: &mut Scope, period: &Period, words: &str) -> Read<()> {
-        let mut table = scope.table;
-        let mut date = self.date_column(table, words)?;
-        if date.is_none() {
-            if let Some(Cond::Related(last)) = scope.conds.last() {
-                table = last.table;
-                date = self.date_column(table, words)?;
-            }
-        }
-        let Some(col) = date else {
-            return Err(Trouble::Decline(format!(
-                "{} has no column with dates, so I can't tell what was “{words}”.",
-                self.schema.tables[scope.table].name
-            )));
-        };
-        self.date = Some(col);
-        self.add(scope, col.table, Cond::During(col, period.from, period.until), words)
-    }
-
-    /// A comparison whose column comes later, or is told by its adjective: `above age 20`, `older than 30`,
-    /// `more than 3 concerts`.
-    pub(super) fn comparison(&mut self, scope: &mut Scope, op: Op, hint: Hint, negated: bool) -> Read<()> {
-        let op = if negated { op.negated() } else { op };
-        let words = self.peek().map_or_else(String::new, |atom| atom.raw.clone());
-        self.at += 1;
-        self.skip(&[Role::Determiner, Role::Filler]);
-        if hint != Hint::None {
-            let Some((col, reversed)) = self.measured(hint, scope.table, &words)? else {
-                return Err(Trouble::Decline(format!(
-                    "I don't know which column “{words}” is measured by. Please name it."
-                )));
-            };
-            if reversed {
-                return Err(Trouble::Stuck(words));
-            }
-            let cond = self.operand(scope, col, op)?;
-            self.years_old();
-            return self.add(scope, col.table, cond, &words);
-        }
-        if let Some(aggregate) = self.aggregate() {
-            self.at += 1;
-            self.skip(&[Role::Determiner, Role::Of]);
-            let named = match self.peek() {
-                Some(atom) => self.column_in(atom, scope.table)?,
-                None => None,
-            };
-            let Some(col) = named.or(self.subject.filter(|col| col.table == scope.table)) else {
-                return Err(self.trouble());
-            };
-            let cond = self.aggregated(scope, col, op, aggregate)?;
-            return self.add(scope, col.table, cond, &words);
-        }
-        let one = self.at > 0 && self.atoms[self.at - 1].raw.to_lowercase() == "one";
-        let value = if one { Some(1.0) } else { self.number() };
-        if let Some(value) = value {
-            self.at += usize::from(!one);
-            if self.years_old() {
-                let Some((col, false)) = self.measured(Hint::Age, scope.table, &words)? else {
-                    return Err(Trouble::Stuck(words));
-                };
-                return self.add(scope, col.table, Cond::Compare(col, op, Literal::Number(shown(value))), &words);
-            }
-            return self.counted(scope, op, value, &words);
-        }
-        // `above age 20`
-        let Some(atom) = self.peek() else { return Err(self.trouble()) };
-        let Some(col) = self.column_in(atom, scope.table)? else { return Err(self.trouble()) };
-        self.at += 1;
-        self.skip(&[Role::Of]);
-        let cond = self.operand(scope, col, op)?;
-        self.add(scope, col.table, cond, &words)
-    }
-
-    /// `more staff than the minimum staff number of …`
-    pub(super) fn comparative(&mut self, scope: &mut Scope, op: Op, negated: bool) -> Read<()> {
-        let here = self.at;
-        self.at += 1;
-        let Some(atom) = self.peek() else { return Err(self.trouble_at(&self.atoms[here])) };
-        let Some(col) = self.column_in(atom, scope.table)? else { return Err(self.trouble_at(&self.atoms[here])) };
-        self.at += 1;
-        if self.role() != Some(Role::Than) {
-            return Err(self.trouble_at(&self.atoms[here]));
-        }
-        self.at += 1;
-        let op = if negated { op.negated() } else { op };
-        let cond = self.operand(scope, col, op)?;
-        self.add(scope, col.table, cond, &atom.raw)
-    }
-
-    /// `years old`, `years of age`.
-    fn years_old(&mut self) -> bool {
-        let words: Vec<String> =
-            self.atoms[self.at.min(self.atoms.len())..].iter().take(3).map(|atom| atom.raw.to_lowercase()).collect();
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let length = match words.as_slice() {
-            ["years" | "year", "old", ..] => 2,
-            ["years" | "year", "of", "age"] => 3,
-            _ => return false,
-        };
-        self.at += length;
-        true
-    }
-
-    /// `3 concerts`, `3000 products`: rows of another table, or a column that holds a number of things.
-    fn counted(&mut self, scope: &mut Scope, op: Op, value: f64, words: &str) -> Read<()> {
-        self.skip(&[Role::Distinct, Role::Determiner, Role::Filler]);
-        let Some(atom) = self.peek() else { return Err(self.trouble()) };
-        let quantity = self.column_in(atom, scope.table)?.filter(|&col| !self.schema.is_key(col));
-        if let (Some(col), false) =
-            (quantity, atom.table().is_some_and(|(table, _, fit)| table != scope.table && fit >= 7))
-        {
-            if self.schema.column(col).is_number() {
-                self.at += 1;
-                return self.add(scope, col.table, Cond::Compare(col, op, Literal::Number(shown(value))), words);
-            }
-        }
-        if atom.role() == Some(Role::Times) {
-            let Some(Cond::Related(last)) = scope.conds.last_mut() else { return Err(self.trouble()) };
-            let Some(count) = limit(Some(value))? else { return Err(self.trouble()) };
-            last.count = Some((op, count));
-            self.at += 1;
-            return Ok(());
-        }
-        let Some(count) = limit(Some(value))? else { return Err(self.trouble()) };
-        self.relation(scope, false, Some((op, count)))
     }
 }
 

@@ -1,15 +1,17 @@
 //! From what was read to a plan that can be written: outputs, joins, groups, order.
 
+use super::rank::ranked_conds;
 use super::{Item, RankBy, Read, Reader, Scope};
+use crate::provider::offline::dates;
 use crate::provider::offline::lexicon::End;
 use crate::provider::offline::path;
-use crate::provider::offline::plan::{Aggregate, Cond, Group, OrderKey, Output, Plan, Related};
-use crate::provider::offline::schema::{Col, TableId};
+use crate::provider::offline::plan::{Aggregate, Cond, Group, OrderKey, Output, Plan, Related, Step};
+use crate::provider::offline::schema::{Col, Key, TableId};
 use crate::provider::offline::trouble::Trouble;
 
 impl Reader<'_> {
     /// Puts a plan together.
-    pub(super) fn finish(&self, scope: Scope, items: &[Item]) -> Read<Plan> {
+    pub(super) fn finish(&self, scope: &Scope, items: &[Item]) -> Read<Plan> {
         let mut plan = Plan {
             root: scope.table,
             outputs: Vec::new(),
@@ -20,6 +22,7 @@ impl Reader<'_> {
             having: None,
             orders: scope.orders.clone(),
             limit: None,
+            counts_joined: false,
         };
         for item in items {
             self.output(&mut plan, item)?;
@@ -27,13 +30,15 @@ impl Reader<'_> {
         if plan.outputs.is_empty() {
             return Err(self.trouble());
         }
-        self.rank(&mut plan, &scope)?;
+        self.absent(&mut plan, scope);
+        self.rank(&mut plan, scope)?;
         self.reroot(&mut plan)?;
-        self.together(&mut plan, &scope)?;
-        self.order_shown(&mut plan)?;
+        self.together(&mut plan, scope)?;
+        order_shown(&mut plan)?;
         self.share_rows(&mut plan)?;
-        let plain = plan.outputs.iter().all(|output| matches!(output, Output::Column(_) | Output::All));
-        plan.distinct = plan.distinct && plain && plan.groups.is_empty();
+        self.count_owners(&mut plan)?;
+        let columns = plan.outputs.iter().all(|output| matches!(output, Output::Column(_) | Output::All));
+        plan.distinct = plan.distinct && columns && plan.groups.is_empty();
         Ok(plan)
     }
 
@@ -60,14 +65,30 @@ impl Reader<'_> {
                 }
             }
             Item::Different { atom, owner } => {
-                plan.outputs.push(Output::Different(self.attribute_column(plan.root, *atom, *owner)?))
+                plan.outputs.push(Output::Different(self.attribute_column(plan.root, *atom, *owner)?));
             }
             Item::Entity(table) => plan.outputs.push(Output::Column(self.shown(*table)?)),
+            Item::Column(col) => plan.outputs.push(Output::Column(*col)),
             Item::Everything => plan.outputs.push(Output::All),
             Item::Rows => plan.outputs.push(Output::Rows),
+            Item::Bucket(unit) => {
+                let columns = dates::columns(self.schema, plan.root);
+                let used = plan.conds.iter().find_map(|cond| match cond {
+                    Cond::During(col, ..) => Some(*col),
+                    _ => None,
+                });
+                let col = match used {
+                    Some(col) => Some(col),
+                    None => self.date_column(plan.root, &self.schema.tables[plan.root].name)?,
+                };
+                let Some(col) = col.filter(|col| columns.contains(col)) else {
+                    return Err(Trouble::Stuck(self.schema.tables[plan.root].name.clone()));
+                };
+                plan.outputs.push(Output::Bucket(col, *unit));
+            }
             Item::Count(counted) => {
                 plan.outputs.push(Output::Rows);
-                let conds = self.ranked_conds(counted, &self.schema.tables[counted.table].name)?;
+                let conds = ranked_conds(counted, &self.schema.tables[counted.table].name)?;
                 if counted.table == plan.root {
                     let fresh: Vec<Cond> = conds.into_iter().filter(|cond| !plan.conds.contains(cond)).collect();
                     plan.conds.extend(fresh);
@@ -77,6 +98,7 @@ impl Reader<'_> {
                         return Err(Trouble::Stuck(self.schema.tables[counted.table].name.clone()));
                     }
                     plan.joined = Some(Related { table: counted.table, path, conds, count: None });
+                    plan.counts_joined = true;
                 }
             }
         }
@@ -130,7 +152,12 @@ impl Reader<'_> {
                     }
                     _ => plan.joined = Some(related.clone()),
                 }
-                plan.groups.push(Group::Row(plan.root));
+                plan.counts_joined = true;
+                // `the language spoken in the most countries`: what rows share is ranked, not each row.
+                match scope.shared.filter(|col| !self.is_row(*col) && self.schema.display(col.table) != Some(*col)) {
+                    Some(col) => plan.groups.push(Group::Column(col)),
+                    None => plan.groups.push(Group::Row(plan.root)),
+                }
                 plan.orders.push((OrderKey::Count, descending));
             }
             RankBy::Own => {
@@ -148,12 +175,38 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// `countries that play no …`: a value is left out when any of its rows is in the way, not row by row.
+    fn absent(&self, plan: &mut Plan, scope: &Scope) {
+        let Some(col) = scope.shared.filter(|col| plan.outputs == [Output::Column(*col)]) else { return };
+        if self.is_row(col)
+            || self.schema.display(col.table) == Some(col)
+            || scope.rank.is_some()
+            || scope.having.is_some()
+        {
+            return;
+        }
+        let mut any = false;
+        for cond in &mut plan.conds {
+            if let Cond::Not(inner) = cond
+                && matches!(inner.as_ref(), Cond::Related(related) if related.table != col.table)
+            {
+                let same = Step { key: Key { from: col, to: col }, forward: true };
+                let positive = std::mem::replace(inner.as_mut(), Cond::Any(Vec::new()));
+                **inner =
+                    Cond::Related(Related { table: col.table, path: vec![same], conds: vec![positive], count: None });
+                any = true;
+            }
+        }
+        plan.distinct |= any;
+    }
+
     /// Groups by the plain columns shown, where they are no row's own name or key.
     fn group_by_shown(&self, plan: &mut Plan) -> Read<()> {
         let mut groups = Vec::new();
         for output in &plan.outputs {
             match output {
                 Output::Column(col) if col.table == plan.root && !self.is_row(*col) => groups.push(Group::Column(*col)),
+                Output::Bucket(col, unit) => groups.push(Group::Bucket(*col, *unit)),
                 Output::Rows => {}
                 _ => return Err(Trouble::Stuck(self.schema.tables[plan.root].name.clone())),
             }
@@ -176,7 +229,7 @@ impl Reader<'_> {
         for output in &plan.outputs {
             match output {
                 Output::Aggregate(_, col) | Output::Different(col) if table.is_none_or(|known| known == col.table) => {
-                    table = Some(col.table)
+                    table = Some(col.table);
                 }
                 _ => return Ok(()),
             }
@@ -217,7 +270,7 @@ impl Reader<'_> {
             plan.groups.clear();
             return Ok(());
         }
-        let plain: Vec<Col> = plan
+        let bare: Vec<Col> = plan
             .outputs
             .iter()
             .filter_map(|output| match output {
@@ -225,10 +278,10 @@ impl Reader<'_> {
                 _ => None,
             })
             .collect();
-        if plan.groups.is_empty() && (!plain.is_empty() || (scope.each && plan.joined.is_some())) {
+        if plan.groups.is_empty() && (!bare.is_empty() || (scope.each && plan.joined.is_some())) {
             if plan.joined.is_some() {
                 plan.groups.push(Group::Row(plan.root));
-            } else if let ([col], true) = (plain.as_slice(), plan.outputs.contains(&Output::Rows)) {
+            } else if let ([col], true) = (bare.as_slice(), plan.outputs.contains(&Output::Rows)) {
                 if self.is_row(*col) || self.schema.display(col.table) == Some(*col) {
                     return Err(stuck());
                 }
@@ -245,14 +298,14 @@ impl Reader<'_> {
         }
         for group in plan.groups.clone().into_iter().rev() {
             match group {
-                Group::Column(col) if !plain.contains(&col) => plan.outputs.insert(0, Output::Column(col)),
-                Group::Row(table) if !plain.iter().any(|col| col.table == table) => {
+                Group::Column(col) if !bare.contains(&col) => plan.outputs.insert(0, Output::Column(col)),
+                Group::Row(table) if !bare.iter().any(|col| col.table == table) => {
                     if table == plan.root && plan.joined.is_none() && !ranked {
                         return Err(stuck());
                     }
                     plan.outputs.insert(0, Output::Column(self.shown(table)?));
                 }
-                Group::Bucket(col, unit) => {
+                Group::Bucket(col, unit) if !plan.outputs.contains(&Output::Bucket(col, unit)) => {
                     plan.outputs.insert(0, Output::Bucket(col, unit));
                     if plan.orders.is_empty() {
                         plan.orders.push((OrderKey::Bucket(col, unit), false));
@@ -268,21 +321,37 @@ impl Reader<'_> {
                 Group::Bucket(..) => false,
             })
         };
-        if plain.iter().all(settled) { Ok(()) } else { Err(stuck()) }
+        if bare.iter().all(settled) { Ok(()) } else { Err(stuck()) }
     }
 
-    fn order_shown(&self, plan: &mut Plan) -> Read<()> {
-        let first = plan.outputs.iter().find_map(|output| match output {
-            Output::Column(col) => Some(*col),
-            _ => None,
-        });
-        for (key, _) in &mut plan.orders {
-            if *key == OrderKey::Shown {
-                let Some(col) = first else { return Err(Trouble::Stuck("order".to_owned())) };
-                *key = OrderKey::Column(col);
+    /// Where grouping joins several rows to one counted, each is still counted once.
+    fn count_owners(&self, plan: &mut Plan) -> Read<()> {
+        let counted = |item: &Output| *item == Output::Rows;
+        if plan.counts_joined || !plan.outputs.iter().any(counted) {
+            return Ok(());
+        }
+        let mut many = plan.joined.as_ref().is_some_and(|joined| joined.path.iter().any(|step| !step.forward));
+        for group in &plan.groups {
+            let table = match group {
+                Group::Column(col) | Group::Bucket(col, _) => col.table,
+                Group::Row(table) => *table,
+            };
+            if table != plan.root && plan.joined.as_ref().is_none_or(|joined| joined.table != table) {
+                let path = self.way(plan.root, table, None, &self.schema.tables[table].name)?;
+                many |= path.iter().any(|step| !step.forward);
             }
-            if *key == OrderKey::Count && plan.groups.is_empty() {
-                return Err(Trouble::Stuck("order".to_owned()));
+        }
+        if many {
+            let Some(identity) = self.schema.identity(plan.root) else {
+                return Err(Trouble::Stuck(self.schema.tables[plan.root].name.clone()));
+            };
+            for output in &mut plan.outputs {
+                if counted(output) {
+                    *output = Output::Different(identity);
+                }
+            }
+            if plan.having.is_some() || plan.orders.iter().any(|(key, _)| *key == OrderKey::Count) {
+                return Err(Trouble::Stuck(self.schema.tables[plan.root].name.clone()));
             }
         }
         Ok(())
@@ -303,14 +372,28 @@ impl Reader<'_> {
             }))
             .filter(|table| *table != plan.root)
             .collect();
+        let grouped: Vec<TableId> = plan
+            .groups
+            .iter()
+            .filter_map(|group| match group {
+                Group::Column(col) | Group::Bucket(col, _) if col.table != plan.root => Some(col.table),
+                _ => None,
+            })
+            .collect();
+        for table in &shown {
+            self.way(plan.root, *table, None, &self.schema.tables[*table].name)?;
+        }
         if let Some(table) = shown.iter().find(|table| path::several(self.schema, plan.root, **table)) {
             return Err(Trouble::Stuck(self.schema.tables[*table].name.clone()));
         }
+        let mut merged = false;
         while let Some(place) = plan.conds.iter().position(|cond| {
-            matches!(cond, Cond::Related(related) if shown.contains(&related.table) || plan.joined.as_ref().is_some_and(|joined| joined.table == related.table))
+            matches!(cond, Cond::Related(related) if shown.contains(&related.table) || grouped.contains(&related.table) || plan.joined.as_ref().is_some_and(|joined| joined.table == related.table))
         }) {
             let Cond::Related(related) = plan.conds.remove(place) else { break };
-            if related.count.is_some() {
+            // Counted rows are not silently narrowed to those of a condition, nor two conditions' rows taken for one.
+            let counted = plan.counts_joined && !related.conds.is_empty();
+            if related.count.is_some() || counted || std::mem::replace(&mut merged, true) {
                 return Err(Trouble::Stuck(self.schema.tables[related.table].name.clone()));
             }
             match &mut plan.joined {
@@ -321,4 +404,22 @@ impl Reader<'_> {
         }
         Ok(())
     }
+}
+
+/// Settles an order that only gave its direction.
+fn order_shown(plan: &mut Plan) -> Read<()> {
+    let first = plan.outputs.iter().find_map(|output| match output {
+        Output::Column(col) => Some(*col),
+        _ => None,
+    });
+    for (key, _) in &mut plan.orders {
+        if *key == OrderKey::Shown {
+            let Some(col) = first else { return Err(Trouble::Stuck("order".to_owned())) };
+            *key = OrderKey::Column(col);
+        }
+        if *key == OrderKey::Count && plan.groups.is_empty() {
+            return Err(Trouble::Stuck("order".to_owned()));
+        }
+    }
+    Ok(())
 }

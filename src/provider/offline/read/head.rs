@@ -4,21 +4,25 @@ use super::{Item, Read, Reader, Scope};
 use crate::provider::offline::atoms::{Atom, What};
 use crate::provider::offline::lexicon::{End, Hint, Role};
 use crate::provider::offline::plan::{Aggregate, Plan};
-use crate::provider::offline::schema::TableId;
-use crate::provider::offline::trouble::Trouble;
+use crate::provider::offline::schema::{Col, name_words};
+use crate::provider::offline::span::Unit;
 
 /// What the head has given so far.
 #[derive(Default)]
-struct Head {
-    items: Vec<Item>,
-    main: Option<Scope>,
-    distinct: bool,
+pub(super) struct Head {
+    pub(super) items: Vec<Item>,
+    pub(super) main: Option<Scope>,
+    pub(super) distinct: bool,
     /// Where `for each …` stood before the question proper.
-    each: Vec<usize>,
+    pub(super) each: Vec<usize>,
     /// Where a time phrase stood before it.
-    times: Vec<usize>,
+    pub(super) times: Vec<usize>,
+    /// `where` or `when` opened the question.
+    pub(super) asks: Option<Role>,
+    /// `top 5`, of a value that rows share.
+    pub(super) top_of: Option<u64>,
     /// Values that own what is shown.
-    owners: Vec<usize>,
+    pub(super) owners: Vec<usize>,
 }
 
 impl Reader<'_> {
@@ -30,6 +34,7 @@ impl Reader<'_> {
         let mut scope = self.main(&mut head)?;
         scope.top = true;
         scope.distinct |= head.distinct;
+        scope.top_of = scope.top_of.or(head.top_of);
         let here = self.at;
         for at in std::mem::take(&mut head.times) {
             if let What::Time(period) = &self.atoms[at].what {
@@ -47,7 +52,10 @@ impl Reader<'_> {
         self.subject = self.asked_column(&head, &scope)?;
         self.modifiers(&mut scope)?;
         self.more(&mut head, &mut scope)?;
-        self.finish(scope, &head.items)
+        if let Some(role) = head.asks {
+            self.place_or_time(&mut head, &scope, role)?;
+        }
+        self.finish(&scope, &head.items)
     }
 
     /// What stands before the question proper: `For each stadium,`, `In June 2026,`.
@@ -63,11 +71,11 @@ impl Reader<'_> {
                 {
                     self.at += 1;
                     head.each.push(self.at);
-                    self.to_pause()?;
+                    self.skip_to_pause()?;
                 }
                 Some(What::Role(Role::Each)) if self.at == 0 => {
                     head.each.push(self.at);
-                    self.to_pause()?;
+                    self.skip_to_pause()?;
                 }
                 Some(What::Pause) if self.at > 0 => self.at += 1,
                 _ => return Ok(()),
@@ -75,7 +83,7 @@ impl Reader<'_> {
         }
     }
 
-    fn to_pause(&mut self) -> Read<()> {
+    fn skip_to_pause(&mut self) -> Read<()> {
         let start = self.at;
         while self.peek().is_some_and(|atom| atom.what != What::Pause) {
             self.at += 1;
@@ -88,7 +96,7 @@ impl Reader<'_> {
     }
 
     /// The list of what to show.
-    fn items(&mut self, head: &mut Head) -> Read<()> {
+    pub(super) fn items(&mut self, head: &mut Head) -> Read<()> {
         loop {
             self.opening(head);
             if !self.item(head)? {
@@ -104,7 +112,7 @@ impl Reader<'_> {
         }
     }
 
-    fn step(&mut self) -> bool {
+    pub(super) fn step(&mut self) -> bool {
         self.at += 1;
         true
     }
@@ -114,6 +122,9 @@ impl Reader<'_> {
             match self.role() {
                 Some(Role::Distinct) => head.distinct = true,
                 Some(Role::Sort) => self.sorting = true,
+                Some(role @ (Role::Where | Role::When)) if head.items.is_empty() => head.asks = Some(role),
+                Some(Role::Do) if head.asks.is_some() => {}
+                Some(Role::Each) if self.noun_ahead().is_none() => {}
                 Some(
                     Role::Opens
                     | Role::Which
@@ -191,6 +202,15 @@ impl Reader<'_> {
                 }
                 Ok(true)
             }
+            What::Role(Role::Top) if self.noun_ahead().is_none() => {
+                // `top 5 countries`
+                self.at += 1;
+                let Some(limit) = super::noun::limit(self.number())? else { return Err(self.trouble()) };
+                self.at += 1;
+                self.attribute(head, Vec::new())?;
+                head.top_of = Some(limit);
+                Ok(true)
+            }
             What::Role(Role::Common(end)) => {
                 // `the most common hometown`
                 let end = *end;
@@ -211,12 +231,6 @@ impl Reader<'_> {
                 self.attribute(head, aggregates)?;
                 Ok(true)
             }
-            What::Role(Role::Superlative(..) | Role::Top | Role::Each) | What::Number(_)
-                if self.noun_ahead().is_some() =>
-            {
-                self.entity(head)?;
-                Ok(true)
-            }
             What::Name(_) if self.names_table(self.at) => {
                 self.entity(head)?;
                 Ok(true)
@@ -228,7 +242,13 @@ impl Reader<'_> {
                 self.attribute(head, Vec::new())?;
                 Ok(true)
             }
-            What::Name(_) | What::Text(_) | What::Unknown if self.noun_ahead().is_some() => {
+            What::Name(_)
+            | What::Text(_)
+            | What::Unknown
+            | What::Number(_)
+            | What::Role(Role::Superlative(..) | Role::Top | Role::Each)
+                if self.noun_ahead().is_some() =>
+            {
                 self.entity(head)?;
                 Ok(true)
             }
@@ -240,6 +260,12 @@ impl Reader<'_> {
                 head.owners.push(self.at);
                 self.at += 2;
                 self.attribute(head, Vec::new())?;
+                Ok(true)
+            }
+            What::Unknown if head.items.is_empty() && Unit::named(&atom.raw.to_lowercase()).is_some() => {
+                // `which month had the most orders`
+                head.items.extend(Unit::named(&atom.raw.to_lowercase()).map(Item::Bucket));
+                self.at += 1;
                 Ok(true)
             }
             _ if !head.items.is_empty() => Ok(false),
@@ -273,14 +299,32 @@ impl Reader<'_> {
             if scope.rank.is_some() {
                 return Err(self.trouble());
             }
-            head.items.push(Item::Count(scope));
+            head.items.push(Item::Count(Box::new(scope)));
             return Ok(());
+        }
+        // `how many upgrades`: what happened, by its name in the data.
+        if let Some(atom) = self.peek().filter(|atom| atom.table().is_none() && atom.columns().next().is_none()) {
+            // A kind of row (`upgraded`), not the name of one (`Lamp`: how many of it is another question).
+            let is_kind = |col: &Col| {
+                self.schema.column(*col).about.samples_complete && self.schema.display(col.table) != Some(*col)
+            };
+            let places: Vec<Col> = atom.values().map(|(col, _)| col).filter(is_kind).collect();
+            if atom.raw.ends_with('s')
+                && !atom.raw.starts_with(char::is_uppercase)
+                && let Some(col) = self.one_of(&atom.raw, &places)?
+            {
+                let mut scope = Scope::new(col.table, false);
+                self.literal(&mut scope, self.at, false, Some(col))?;
+                self.at += 1;
+                head.items.push(Item::Count(Box::new(scope)));
+                return Ok(());
+            }
         }
         // `how many does it have`
         let bare = self
             .peek()
             .is_none_or(|atom| matches!(atom.what, What::Stop | What::Role(Role::Do | Role::Have | Role::Be)));
-        if bare && !head.items.is_empty() || bare && head.main.is_some() {
+        if bare && (!head.items.is_empty() || head.main.is_some()) {
             head.items.push(Item::Rows);
             return Ok(());
         }
@@ -309,15 +353,40 @@ impl Reader<'_> {
             return self.different(head);
         }
         let Some(atom) = self.peek() else { return Err(self.trouble()) };
-        let owned = atom.table().and_then(|(table, ..)| self.owned_column(self.at, table).map(|at| (table, at)));
-        let (owner, at) = match owned {
+        if self.names_table(self.at) {
+            return Err(self.trouble());
+        }
+        let inner = atom.table().and_then(|(table, ..)| self.owned_column(self.at, table).map(|at| (table, at)));
+        let (owner, at) = match inner {
             Some((table, at)) => (Some(table), at),
             None if atom.columns().next().is_some() => (None, self.at),
             None => return Err(self.trouble()),
         };
+        if let Some((_, whole)) = self.atoms[at].raw.rsplit_once(" of ") {
+            self.name_of(head, whole);
+        }
         head.items.push(Item::Attribute { atom: at, owner, aggregates, distinct: head.distinct });
         self.at = at + 1;
         Ok(())
+    }
+
+    /// `the name and the release year of the song`: the name is the song's too, where there is such a column.
+    fn name_of(&self, head: &mut Head, whole: &str) {
+        for item in &mut head.items {
+            let Item::Attribute { atom, owner: None, aggregates, .. } = item else { continue };
+            let mut words = name_words(&self.atoms[*atom].raw);
+            words.extend(name_words(whole));
+            words.sort_unstable();
+            let same = |col: &Col| {
+                let mut name = self.schema.column(*col).words.clone();
+                name.sort_unstable();
+                name == words
+            };
+            let found = (0..self.schema.tables.len()).flat_map(|table| self.schema.columns(table)).find(same);
+            if let Some(col) = found.filter(|_| aggregates.is_empty()) {
+                *item = Item::Column(col);
+            }
+        }
     }
 
     fn entity(&mut self, head: &mut Head) -> Read<()> {
@@ -339,165 +408,6 @@ impl Reader<'_> {
         let mut scope = self.main(head)?;
         scope.rank = Some(super::Rank { by: super::RankBy::Own, end, limit: 1 });
         head.main = Some(scope);
-        Ok(())
-    }
-
-    /// `of all singers`, `for each stadium`: whose the things shown are.
-    fn owner(&mut self, head: &mut Head) -> Read<bool> {
-        let start = self.at;
-        let of = self.role() == Some(Role::Of);
-        if !self.skip(&[Role::Of, Role::Preposition, Role::By]) {
-            return Ok(false);
-        }
-        let found = self.noun_ahead().and_then(|at| self.atoms[at].table().map(|(table, ..)| table));
-        let unowned: Vec<usize> = head
-            .items
-            .iter()
-            .filter_map(|item| match item {
-                Item::Attribute { atom, owner: None, .. } | Item::Different { atom, owner: None } => Some(*atom),
-                _ => None,
-            })
-            .collect();
-        let fits = |table: TableId| unowned.iter().all(|&at| self.fit_in(&self.atoms[at], table) > 0);
-        match (found, &head.main) {
-            (Some(table), None)
-                if !unowned.is_empty()
-                    && (of || fits(table))
-                    && !(matches!(head.items.last(), Some(Item::Count(_)))) =>
-            {
-                head.main = Some(self.noun(true)?);
-                Ok(true)
-            }
-            (Some(table), Some(main))
-                if of && table == main.table && matches!(head.items.last(), Some(Item::Attribute { .. })) =>
-            {
-                let more = self.noun(true)?;
-                if !more.conds.is_empty() || more.rank.is_some() {
-                    return Err(self.trouble());
-                }
-                Ok(true)
-            }
-            _ => {
-                self.at = start;
-                Ok(false)
-            }
-        }
-    }
-
-    /// The rows the question is about.
-    fn main(&self, head: &mut Head) -> Read<Scope> {
-        if let Some(scope) = head.main.take() {
-            return Ok(scope);
-        }
-        let mut attributes = Vec::new();
-        let mut owner = None;
-        for item in &head.items {
-            match item {
-                Item::Attribute { atom, owner: named, .. } | Item::Different { atom, owner: named } => {
-                    owner = owner.or(*named);
-                    if named.is_none() {
-                        attributes.push(*atom);
-                    }
-                }
-                _ => {}
-            }
-        }
-        if let Some(table) = owner {
-            return Ok(Scope::new(table, true));
-        }
-        if attributes.is_empty() {
-            if let Some(scope) = head.items.iter().find_map(|item| match item {
-                Item::Count(scope) => Some(scope.clone()),
-                _ => None,
-            }) {
-                return Ok(scope);
-            }
-            return Err(self.trouble());
-        }
-        Ok(Scope::new(self.inferred(&attributes)?, true))
-    }
-
-    /// The table that has all these attributes: one that the question names, else the only one.
-    fn inferred(&self, attributes: &[usize]) -> Read<TableId> {
-        let worst =
-            |table: TableId| attributes.iter().map(|&at| self.fit_in(&self.atoms[at], table)).min().unwrap_or(0);
-        let mut named: Vec<(TableId, u8)> = Vec::new();
-        for atom in self.atoms {
-            if let Some((table, _, fit)) = atom.table() {
-                if fit >= 5 && worst(table) > 0 && named.iter().all(|(known, _)| *known != table) {
-                    named.push((table, worst(table)));
-                }
-            }
-        }
-        if named.is_empty() {
-            named =
-                (0..self.schema.tables.len()).map(|table| (table, worst(table))).filter(|(_, fit)| *fit > 0).collect();
-        }
-        let best = named.iter().map(|(_, fit)| *fit).max();
-        let tables: Vec<TableId> =
-            named.iter().filter(|(_, fit)| Some(*fit) == best).map(|(table, _)| *table).collect();
-        let first = &self.atoms[attributes[0]];
-        match tables.as_slice() {
-            [only] => Ok(*only),
-            [] => Err(Trouble::Stuck(first.raw.clone())),
-            several => {
-                let mut columns = Vec::new();
-                for table in several {
-                    columns.extend(self.column_in(first, *table)?);
-                }
-                self.one_of(&first.raw, &columns)?.map(|col| col.table).ok_or_else(|| Trouble::Stuck(first.raw.clone()))
-            }
-        }
-    }
-
-    /// The only column asked for, if it is one of the rows' own.
-    fn asked_column(&self, head: &Head, scope: &Scope) -> Read<Option<crate::provider::offline::schema::Col>> {
-        match head.items.as_slice() {
-            [Item::Attribute { atom, .. }] => self.column_in(&self.atoms[*atom], scope.table),
-            _ => Ok(None),
-        }
-    }
-
-    /// More to show: `Give me the shop names.`, `, and how many does it have`.
-    fn more(&mut self, head: &mut Head, scope: &mut Scope) -> Read<()> {
-        let mut joined = false;
-        while self.peek().is_some() {
-            if self.peek().is_some_and(|atom| matches!(atom.what, What::Stop | What::Pause))
-                || matches!(self.role(), Some(Role::And))
-            {
-                joined |= !self.peek().is_some_and(|atom| atom.what == What::Stop);
-                self.at += 1;
-                continue;
-            }
-            let mut second = Head { main: Some(scope.clone()), ..Head::default() };
-            self.items(&mut second)?;
-            if self.role().is_some_and(|role| matches!(role, Role::OrderBy | Role::Each)) {
-                self.modifiers(scope)?;
-            }
-            self.skip(&[
-                Role::Filler,
-                Role::Light,
-                Role::Preposition,
-                Role::Determiner,
-                Role::Have,
-                Role::Do,
-                Role::Be,
-            ]);
-            if self.peek().is_some_and(|atom| atom.what != What::Stop) {
-                return Err(self.trouble());
-            }
-            let counts = |items: &[Item]| items.iter().any(|item| matches!(item, Item::Count(_)));
-            let bare = matches!(head.items.as_slice(), [Item::Entity(_)]);
-            if (joined && !bare) || (counts(&head.items) && !counts(&second.items)) {
-                head.items.extend(second.items);
-            } else {
-                head.items = second.items;
-            }
-            if let Some(more) = second.main {
-                scope.each |= more.each;
-            }
-            joined = false;
-        }
         Ok(())
     }
 }

@@ -1,18 +1,25 @@
 //! From atoms to a plan: a question read from left to right, each word put to use or named as not understood.
 
+mod compare;
 mod condition;
 mod finish;
+mod group;
 mod head;
+mod literal;
 mod modifier;
+mod more;
 mod noun;
 mod order;
 mod rank;
+mod relation;
 mod resolve;
+mod subject;
 
 use super::atoms::{Atom, What};
 use super::lexicon::{End, Role};
 use super::plan::{Aggregate, Cond, Group, Op, OrderKey, Plan, Related};
 use super::schema::{Col, Schema, TableId};
+use super::span::Unit;
 use super::trouble::Trouble;
 
 type Read<T> = Result<T, Trouble>;
@@ -28,6 +35,8 @@ pub(super) fn read(schema: &Schema, atoms: &[Atom], chosen: &[String]) -> Result
         depth: 0,
         around: Vec::new(),
         subject: None,
+        happened: None,
+        denied: false,
         both: false,
         date: None,
     }
@@ -50,8 +59,12 @@ struct Reader<'a> {
     around: Vec<TableId>,
     /// The column that is asked for, which a bare comparison is about.
     subject: Option<Col>,
+    /// The table of what was said to have happened last.
+    happened: Option<TableId>,
     /// `both` was said: two things must hold, maybe of different rows.
     both: bool,
+    /// The condition read last was negated.
+    denied: bool,
     /// The date column used last.
     date: Option<Col>,
 }
@@ -64,6 +77,10 @@ struct Scope {
     groups: Vec<Group>,
     orders: Vec<(OrderKey, bool)>,
     rank: Option<Rank>,
+    /// `top 5`, with what it is measured by still to come.
+    top_of: Option<u64>,
+    /// What is asked for is a value that rows share, not the rows.
+    shared: Option<Col>,
     /// At least so many rows of the own table in a group.
     having: Option<(Op, u64)>,
     /// Rows of another table that are counted for the order.
@@ -98,16 +115,20 @@ enum RankBy {
 enum Item {
     /// A column, maybe of a named table, maybe aggregated.
     Attribute { atom: usize, owner: Option<TableId>, aggregates: Vec<Aggregate>, distinct: bool },
+    /// A column that the question names in two places.
+    Column(Col),
     /// Rows, shown by their names.
     Entity(TableId),
     /// How many rows.
-    Count(Scope),
+    Count(Box<Scope>),
     /// How many different values.
     Different { atom: usize, owner: Option<TableId> },
     /// How many rows of what was just counted.
     Rows,
     /// Every column.
     Everything,
+    /// A unit of time: `which month …`.
+    Bucket(Unit),
 }
 
 impl Scope {
@@ -118,6 +139,8 @@ impl Scope {
             groups: Vec::new(),
             orders: Vec::new(),
             rank: None,
+            top_of: None,
+            shared: None,
             having: None,
             joined: None,
             distinct: false,
@@ -171,6 +194,18 @@ impl<'a> Reader<'a> {
     }
 
     fn trouble_at(&self, atom: &Atom) -> Trouble {
+        let atom = match atom.what {
+            // Not the question mark is the trouble, but what led to it.
+            What::Stop | What::Pause => {
+                let before = self
+                    .atoms
+                    .iter()
+                    .rev()
+                    .find(|known| known.end <= atom.first && !matches!(known.what, What::Stop | What::Pause));
+                before.unwrap_or(atom)
+            }
+            _ => atom,
+        };
         match atom.what {
             What::Unknown | What::Text(_) => Trouble::Unknown(atom.raw.clone()),
             _ => Trouble::Stuck(atom.raw.clone()),

@@ -4,162 +4,259 @@ use super::{Read, Reader, Scope};
 use crate::provider::offline::atoms::{Atom, What};
 use crate::provider::offline::dates;
 use crate::provider::offline::lexicon::Role;
-use crate::provider::offline::link::Target;
-use crate::provider::offline::path;
-use crate::provider::offline::plan::{Cond, Group, Op, Related, Step};
-use crate::provider::offline::schema::TableId;
-use crate::provider::offline::span::Unit;
+use crate::provider::offline::plan::{Cond, Group, Op};
+use crate::provider::offline::schema::{Col, TableId};
 use crate::provider::offline::stem::verbal;
+use crate::provider::offline::trouble::Trouble;
+
+/// What has been said and waits for what it belongs to.
+#[derive(Default)]
+struct Open {
+    /// `not`, `without`.
+    negated: bool,
+    /// `named`.
+    named: bool,
+    /// `or`, with the number of conditions before it.
+    alternative: Option<usize>,
+}
+
+/// Puts the condition before an `or` and those after it together.
+fn join_alternatives(scope: &mut Scope, alternative: Option<usize>) -> Option<usize> {
+    let place = alternative?;
+    if scope.conds.len() <= place {
+        return alternative;
+    }
+    let right: Vec<Cond> = scope.conds.drain(place..).collect();
+    let left = scope.conds.pop()?;
+    let mut any = match left {
+        Cond::Any(conds) => conds,
+        other => vec![other],
+    };
+    any.extend(right);
+    scope.conds.push(Cond::Any(any));
+    None
+}
+
+/// Whether one column would have to hold two values at once: then `and` meant something else.
+fn contradictory(scope: &Scope) -> bool {
+    let mut columns: Vec<Col> = Vec::new();
+    scope.conds.iter().any(|cond| match cond {
+        Cond::Compare(col, Op::Eq, _) if columns.contains(col) => true,
+        Cond::Compare(col, Op::Eq, _) => {
+            columns.push(*col);
+            false
+        }
+        _ => false,
+    })
+}
+
+/// Whether `and` and `or` stand side by side over different columns: which binds first is anybody's guess.
+fn mixed(scope: &Scope) -> bool {
+    let column = |cond: &Cond| match cond {
+        Cond::Compare(col, ..) | Cond::During(col, ..) | Cond::Between(col, ..) | Cond::Like(col, _) => Some(*col),
+        _ => None,
+    };
+    let differs = |cond: &Cond| match cond {
+        Cond::Any(conds) => conds.iter().any(|cond| column(cond).is_none() || column(cond) != column(&conds[0])),
+        _ => false,
+    };
+    scope.conds.len() > 1 && scope.conds.iter().any(differs)
+}
 
 impl Reader<'_> {
     /// Reads modifiers until the sentence, or the phrase inside it, ends.
     pub(super) fn modifiers(&mut self, scope: &mut Scope) -> Read<()> {
-        let mut negated = false;
-        let mut named = false;
-        let mut alternative: Option<usize> = None;
+        let mut open = Open::default();
         while let Some(atom) = self.peek() {
+            if self.ends(scope, atom) {
+                break;
+            }
             let before = scope.conds.len();
-            match &atom.what {
-                What::Stop => break,
-                What::Pause
-                | What::Role(
-                    Role::And
-                    | Role::Both
-                    | Role::Each
-                    | Role::OrderBy
-                    | Role::Sort
-                    | Role::Ascending
-                    | Role::Descending
-                    | Role::Alphabetical,
-                ) if !scope.top => {
-                    break;
-                }
-                What::Pause if self.question_goes_on() => break,
-                What::Role(Role::And) if self.question_goes_on() => break,
-                What::Pause | What::Possessive => self.at += 1,
-                What::Role(role) => match role {
-                    Role::Both => {
-                        let next = self.ahead(1).map(|next| &next.what);
-                        if !matches!(
-                            next,
-                            Some(What::Name(_) | What::Role(Role::Have | Role::Be | Role::Determiner | Role::Some))
-                        ) {
-                            return Err(self.trouble());
-                        }
-                        self.both = true;
-                        self.at += 1;
-                        continue;
-                    }
-                    Role::Or => {
-                        if !scope.top {
-                            break;
-                        }
-                        if before == 0 {
-                            return Err(self.trouble());
-                        }
-                        alternative = Some(before);
-                        self.at += 1;
-                        if self.year_after_or(scope)? {
-                            alternative = self.join_alternatives(scope, alternative);
-                        }
-                        continue;
-                    }
-                    Role::Not | Role::Without => {
-                        if negated {
-                            return Err(self.trouble());
-                        }
-                        negated = true;
-                        self.at += 1;
-                        continue;
-                    }
-                    Role::Named => {
-                        named = true;
-                        self.at += 1;
-                        continue;
-                    }
-                    Role::Each => self.each(scope)?,
-                    Role::By if scope.top && self.sorting => {
-                        self.at += 1;
-                        self.order_keys(scope, None)?;
-                    }
-                    Role::By if scope.top && self.group_follows() => self.each(scope)?,
-                    Role::OrderBy | Role::Ascending | Role::Descending | Role::Alphabetical => self.order(scope)?,
-                    Role::Sort if self.sort_follows() => self.order(scope)?,
-                    Role::Compare(op, hint) => {
-                        self.comparison(scope, *op, *hint, negated)?;
-                        negated = false;
-                    }
-                    Role::Comparative(op) => {
-                        self.comparative(scope, *op, negated)?;
-                        negated = false;
-                    }
-                    Role::Superlative(..) | Role::Common(_) | Role::Top => {
-                        if negated {
-                            return Err(self.trouble());
-                        }
-                        self.superlative(scope)?;
-                    }
-                    Role::Distinct => {
-                        scope.distinct = true;
-                        self.at += 1;
-                    }
-                    Role::And
-                    | Role::Be
-                    | Role::Have
-                    | Role::Do
-                    | Role::Light
-                    | Role::Of
-                    | Role::Preposition
-                    | Role::By
-                    | Role::Relative
-                    | Role::Which
-                    | Role::Who
-                    | Role::Where
-                    | Role::Determiner
-                    | Role::Some
-                    | Role::Either
-                    | Role::Filler => {
-                        self.at += 1;
-                        continue;
-                    }
-                    _ => return Err(self.trouble()),
-                },
-                What::Time(period) => {
-                    if negated {
-                        return Err(self.trouble());
-                    }
+            let denied = open.negated;
+            let condition = match &atom.what {
+                What::Role(role) => self.function_word(scope, *role, &mut open)?,
+                What::Time(period) if !open.negated => {
                     self.at += 1;
                     self.time(scope, period, &atom.raw)?;
+                    true
                 }
-                What::Number(_) => self.leading_number(scope, negated).inspect(|()| negated = false)?,
+                What::Number(_) => {
+                    self.leading_number(scope, open.negated)?;
+                    true
+                }
                 What::Name(_) => {
-                    self.name(scope, negated, named)?;
-                    negated = false;
-                    named = false;
-                }
-                What::Text(_) | What::Unknown => {
-                    let wanted = if named { self.schema.display(scope.table) } else { None };
-                    if wanted.is_none() {
-                        return Err(self.trouble());
+                    let stated = self.name(scope, open.negated, open.named)?;
+                    if stated {
+                        (open.negated, open.named) = (false, false);
                     }
-                    self.literal(scope, self.at, negated, wanted)?;
-                    negated = false;
-                    named = false;
-                    self.at += 1;
+                    stated
                 }
-            }
-            if alternative.is_some() && scope.conds.len() > before {
-                alternative = self.join_alternatives(scope, alternative);
+                What::Text(_) | What::Unknown if open.named => {
+                    let Some(wanted) = self.schema.display(scope.table) else { return Err(self.trouble()) };
+                    self.literal(scope, self.at, open.negated, Some(wanted))?;
+                    (open.negated, open.named) = (false, false);
+                    self.at += 1;
+                    true
+                }
+                What::Pause | What::Possessive => {
+                    self.at += 1;
+                    true
+                }
+                _ => return Err(self.trouble()),
+            };
+            if condition {
+                self.denied = denied;
+                if open.alternative.is_some() && scope.conds.len() > before {
+                    open.alternative = join_alternatives(scope, open.alternative);
+                }
             }
         }
-        if negated || named || alternative.is_some() {
+        if contradictory(scope) {
+            return Err(Trouble::Stuck("and".to_owned()));
+        }
+        if open.negated || open.named || open.alternative.is_some() || scope.top_of.is_some() || mixed(scope) {
             return Err(self.trouble());
         }
         Ok(())
     }
 
+    /// Whether the phrase ends before this atom.
+    fn ends(&self, scope: &Scope, atom: &Atom) -> bool {
+        let outer = match &atom.what {
+            What::Stop => return true,
+            What::Pause => true,
+            What::Role(role) => {
+                matches!(
+                    role,
+                    Role::And
+                        | Role::Both
+                        | Role::Each
+                        | Role::OrderBy
+                        | Role::Sort
+                        | Role::Ascending
+                        | Role::Descending
+                        | Role::Alphabetical
+                ) || self.times_follow()
+                    || (*role == Role::Or && !self.value_follows(scope.table))
+            }
+            _ => false,
+        };
+        let joint = matches!(atom.what, What::Pause | What::Role(Role::And));
+        (outer && !scope.top) || (joint && self.question_goes_on())
+    }
+
+    /// Reads a function word; whether a whole condition was read with it.
+    fn function_word(&mut self, scope: &mut Scope, role: Role, open: &mut Open) -> Read<bool> {
+        let negated = open.negated;
+        match role {
+            Role::Both => {
+                let next = self.ahead(1).map(|next| &next.what);
+                let pair = matches!(
+                    next,
+                    Some(What::Name(_) | What::Role(Role::Have | Role::Be | Role::Determiner | Role::Some))
+                );
+                // `speak both English and Dutch`: two rows of another table, each with its value.
+                let values = self.ahead(1).is_some_and(|next| {
+                    next.table().is_none()
+                        && next.values().next().is_some()
+                        && next.values().all(|(col, _)| col.table != scope.table)
+                });
+                if !pair && !values {
+                    return Err(self.trouble());
+                }
+                self.both = true;
+            }
+            Role::Or => return self.or(scope, open).map(|()| false),
+            Role::Not | Role::Without if !negated => open.negated = true,
+            Role::Named => open.named = true,
+            Role::And
+            | Role::Be
+            | Role::Have
+            | Role::Do
+            | Role::Light
+            | Role::Of
+            | Role::Preposition
+            | Role::Relative
+            | Role::Which
+            | Role::Who
+            | Role::Where
+            | Role::Determiner
+            | Role::Some
+            | Role::Either
+            | Role::Filler => {}
+            Role::By if !self.by(scope)? => {}
+            Role::By => return Ok(true),
+            Role::Compare(op, hint) => {
+                self.comparison(scope, op, hint, negated)?;
+                open.negated = false;
+                return Ok(true);
+            }
+            Role::Comparative(op) => {
+                self.comparative(scope, op, negated)?;
+                open.negated = false;
+                return Ok(true);
+            }
+            _ if negated => return Err(self.trouble()),
+            Role::Each => return self.each(scope).map(|()| true),
+            Role::OrderBy | Role::Ascending | Role::Descending | Role::Alphabetical => {
+                return self.order(scope).map(|()| true);
+            }
+            Role::Sort if self.sort_follows() => return self.order(scope).map(|()| true),
+            Role::Superlative(..) | Role::Common(_) | Role::Top => return self.superlative(scope).map(|()| true),
+            Role::Distinct => scope.distinct = true,
+            _ => return Err(self.trouble()),
+        }
+        self.at += 1;
+        Ok(false)
+    }
+
+    /// `by`: what a top, an order or a group goes by; `false` when it is a plain preposition.
+    fn by(&mut self, scope: &mut Scope) -> Read<bool> {
+        if scope.top_of.is_some() {
+            self.top_by(scope)?;
+        } else if scope.top && self.sorting {
+            self.at += 1;
+            self.order_keys(scope, None)?;
+        } else if scope.top && !self.agent() && self.group_follows() {
+            self.each(scope)?;
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// Whether the `by` here names who did it: `owned by`, `spoken by`.
+    fn agent(&self) -> bool {
+        let before = self.at.checked_sub(1).map(|before| &self.atoms[before]);
+        before.is_some_and(|atom| {
+            matches!(atom.role(), Some(Role::Light | Role::Have)) || verbal(&atom.raw.to_lowercase())
+        })
+    }
+
+    /// `or`: what follows is an alternative to the condition before it.
+    fn or(&mut self, scope: &mut Scope, open: &mut Open) -> Read<()> {
+        if self.denied {
+            // `not from France or Spain` is from neither.
+            if !self.value_follows(scope.table) {
+                return Err(self.trouble());
+            }
+            open.negated = true;
+            self.at += 1;
+            return Ok(());
+        }
+        if scope.conds.is_empty() {
+            return Err(self.trouble());
+        }
+        open.alternative = Some(scope.conds.len());
+        self.at += 1;
+        if self.year_after_or(scope) {
+            open.alternative = join_alternatives(scope, open.alternative);
+        }
+        Ok(())
+    }
+
     /// Whether a pause or `and` here ends the modifiers and goes on with what to show: `, and how many …`, `, and return …`.
-    fn question_goes_on(&self) -> bool {
+    pub(super) fn question_goes_on(&self) -> bool {
         let mut at = self.at;
         while self.atoms.get(at).is_some_and(|atom| {
             atom.what == What::Pause || matches!(atom.role(), Some(Role::And | Role::Determiner | Role::Filler))
@@ -179,348 +276,132 @@ impl Reader<'_> {
         }
     }
 
-    /// Puts the condition before an `or` and the one after it together.
-    #[expect(clippy::unused_self, reason = "reads as a step of the reader")]
-    fn join_alternatives(&self, scope: &mut Scope, alternative: Option<usize>) -> Option<usize> {
-        let place = alternative?;
-        if scope.conds.len() <= place {
-            return alternative;
-        }
-        let right: Vec<Cond> = scope.conds.drain(place..).collect();
-        let left = scope.conds.pop()?;
-        let mut any = match left {
-            Cond::Any(conds) => conds,
-            other => vec![other],
-        };
-        any.extend(right);
-        scope.conds.push(Cond::Any(any));
-        None
+    /// Whether a value of this table stands after the joint here.
+    pub(super) fn value_follows(&self, table: TableId) -> bool {
+        let next = self.atoms[self.at..]
+            .iter()
+            .skip(1)
+            .find(|atom| !matches!(atom.role(), Some(Role::Determiner | Role::Preposition | Role::Not | Role::Be)));
+        next.is_some_and(|atom| atom.values().any(|(col, _)| col.table == table) && atom.table().is_none())
     }
 
     /// `in 2014 or 2015`
-    fn year_after_or(&mut self, scope: &mut Scope) -> Read<bool> {
-        let Some(value) = self.number() else { return Ok(false) };
-        let Some(Cond::During(col, ..)) = scope.conds.last().cloned() else { return Ok(false) };
+    fn year_after_or(&mut self, scope: &mut Scope) -> bool {
+        let Some(value) = self.number() else { return false };
+        let Some(Cond::During(col, ..)) = scope.conds.last().cloned() else { return false };
         if value.fract() != 0.0 || !(1900.0..=2100.0).contains(&value) {
-            return Ok(false);
+            return false;
         }
         #[expect(clippy::cast_possible_truncation, reason = "checked just above")]
-        let Some(span) = crate::provider::offline::span::Span::year(value as i16) else { return Ok(false) };
+        let Some(span) = crate::provider::offline::span::Span::year(value as i16) else { return false };
         self.at += 1;
         scope.conds.push(Cond::During(col, Some(span.from), Some(span.until)));
-        Ok(true)
+        true
     }
 
-    /// A name after the noun: a column with its condition, a value, or another table.
-    fn name(&mut self, scope: &mut Scope, negated: bool, named: bool) -> Read<()> {
-        let Some(atom) = self.peek() else { return Ok(()) };
+    /// A name after the noun: a column with its condition, a value, or another table; `false` when it only says again
+    /// what is already spoken of.
+    fn name(&mut self, scope: &mut Scope, negated: bool, named: bool) -> Read<bool> {
+        let Some(atom) = self.peek() else { return Ok(false) };
         let here = self.at;
         let table = atom.table();
-        let table_fit = table.map_or(0, |(_, _, fit)| fit);
-        let column_fit = atom.columns().map(|(_, fit)| fit).max().unwrap_or(0);
-        let value_fit = atom
-            .links()
-            .iter()
-            .filter(|link| matches!(link.target, crate::provider::offline::link::Target::Value(..)))
-            .map(|link| link.fit)
-            .max()
-            .unwrap_or(0);
         if named {
             let wanted = self.schema.display(scope.table);
             self.at += 1;
-            return self.literal(scope, here, negated, wanted);
+            return self.literal(scope, here, negated, wanted).map(|()| true);
         }
         if self.connects(scope, atom) {
             self.at += 1;
-            return Ok(());
+            return Ok(false);
         }
         if let Some(related) = self.passive(scope, atom) {
             self.at += 1;
             scope.conds.push(if negated { Cond::Not(Box::new(related)) } else { related });
-            return Ok(());
+            return Ok(true);
         }
         // `the stadium's name is …`: the owner before its column.
-        if let Some((owner, _, _)) = table {
-            if let Some(at) = self.owned_column(here, owner) {
-                if let Some(col) = self.column_in(&self.atoms[at], owner)? {
-                    self.at = at + 1;
-                    if self.condition(scope, col, negated, &atom.raw)? {
-                        return Ok(());
-                    }
-                    self.at = here;
-                }
+        if let Some((owner, _, _)) = table
+            && let Some(at) = self.owned_column(here, owner)
+            && let Some(col) = self.column_in(&self.atoms[at], owner)?
+        {
+            self.at = at + 1;
+            if self.condition(scope, col, negated, &atom.raw)? {
+                return Ok(true);
             }
+            self.at = here;
         }
-        if column_fit > 0 {
-            if let Some(col) = self.column_near(atom, scope.table)? {
-                let related = scope.conds.last().and_then(|cond| match cond {
-                    Cond::Related(last) if col.table != scope.table => Some(last.table),
-                    _ => None,
-                });
-                let col = match related {
-                    Some(table) => self.column_in(atom, table)?.unwrap_or(col),
-                    None => col,
-                };
-                if dates::format(self.schema.column(col)).is_some() {
-                    self.date = Some(col);
-                }
-                self.at += 1;
-                if self.condition(scope, col, negated, &atom.raw)? {
-                    return Ok(());
-                }
-                // `whose number of products is the largest`
-                self.skip(&[Role::Be, Role::Determiner]);
-                if matches!(self.role(), Some(Role::Superlative(..))) && self.rank_on(scope, col)? {
-                    return Ok(());
-                }
-                self.at = here;
-            }
+        if self.column_phrase(scope, atom, negated)? {
+            return Ok(true);
         }
-        if value_fit >= table_fit.max(column_fit) && value_fit > 0 {
-            let next_table = self.ahead(1).and_then(|next| next.table()).map(|(table, _, _)| table);
-            if next_table.is_some_and(|table| table != scope.table && atom.values().any(|(col, _)| col.table == table))
-            {
-                return self.relation(scope, negated, None);
-            }
-            self.at += 1;
-            let next = self.peek();
-            if next.is_some_and(|next| next.what == What::Possessive)
-                && self.ahead(1).is_some_and(|next| next.table().is_some())
-            {
-                // `Kyle's friends` are other rows than Kyle's own.
-                return Err(self.trouble());
-            }
-            self.literal(scope, here, negated, None)?;
-            // `the English language`: the value's own column.
-            if next.is_some_and(|next| {
-                next.columns().any(|(col, fit)| fit >= 5 && atom.values().any(|(place, _)| place == col))
-            }) {
-                self.at += 1;
-            }
-            return Ok(());
+        let table_fit = table.map_or(0, |(_, _, fit)| fit);
+        let column_fit = atom.columns().map(|(_, fit)| fit).max().unwrap_or(0);
+        let value_fit = atom.value_fit();
+        if value_fit > 0 && value_fit >= table_fit.max(column_fit) {
+            return self.value_phrase(scope, atom, negated).map(|()| true);
         }
         match table {
             // The noun itself again: `for stadiums having …`, `singers … of the singer`.
             Some((table, _, _)) if table == scope.table && !negated => {
                 self.at += 1;
-                Ok(())
+                Ok(false)
             }
-            Some(_) => self.relation(scope, negated, None),
+            Some(_) => self.relation(scope, negated, None).map(|()| true),
             None => Err(self.trouble()),
         }
     }
 
-    /// Whether a verb only names again what is already spoken of, or leads to a superlative's or comparison's noun:
-    /// `the courses they teach`, `hiring the largest number of employees`.
-    fn connects(&self, scope: &Scope, atom: &Atom) -> bool {
-        let Some((table, _, fit)) = atom.table() else { return false };
-        if fit < 10 && self.around.contains(&table) && atom.end - atom.first == 1 {
-            return true;
-        }
-        if !verbal(&atom.raw.to_lowercase()) || table == scope.table {
-            return false;
-        }
-        let mut at = self.at + 1;
-        while self.atoms.get(at).and_then(Atom::role).is_some_and(|role| role == Role::Determiner) {
-            at += 1;
-        }
-        if !matches!(self.atoms.get(at).and_then(Atom::role), Some(Role::Superlative(..) | Role::Compare(..))) {
-            return false;
-        }
-        let target = self.atoms[at..].iter().take(5).find_map(Atom::table).map(|(table, ..)| table);
-        target.is_some_and(|target| {
-            target != table
-                && path::way(self.schema, scope.table, target, None)
-                    .is_ok_and(|way| way.iter().any(|step| step.far().table == table))
-        })
-    }
-
-    /// `are liked`: the rows that `liked_id` points at.
-    fn passive(&self, scope: &Scope, atom: &Atom) -> Option<Cond> {
-        let before =
-            self.atoms[..self.at].iter().rev().find(|atom| !matches!(atom.role(), Some(Role::Filler | Role::Not)))?;
-        if before.role() != Some(Role::Be) || !verbal(&atom.raw.to_lowercase()) {
-            return None;
-        }
-        let via = atom.links().iter().find_map(|link| match link.target {
-            Target::Table(table, Some(via)) if table == scope.table => Some(via),
-            _ => None,
-        })?;
-        let key = *self.schema.keys.iter().find(|key| key.from == via)?;
-        let path = vec![Step { key, forward: false }];
-        Some(Cond::Related(Related { table: via.table, path, conds: Vec::new(), count: None }))
-    }
-
-    /// Rows of another table that belong to these rows.
-    pub(super) fn relation(&mut self, scope: &mut Scope, negated: bool, count: Option<(Op, u64)>) -> Read<()> {
-        let Some(end) = self.noun_ahead() else { return Err(self.trouble()) };
-        let words = self.atoms[end].raw.clone();
-        let via = self.atoms[end].table().and_then(|(_, via, _)| via);
-        self.around.push(scope.table);
-        let inner = self.deeper(|reader| {
-            let mut inner = reader.noun(false)?;
-            reader.modifiers(&mut inner)?;
-            Ok(inner)
-        });
-        self.around.pop();
-        let inner = inner?;
-        self.relate(scope, inner, via, negated, count, &words)
-    }
-
-    fn relate(
-        &mut self,
-        scope: &mut Scope,
-        inner: Scope,
-        via: Option<crate::provider::offline::schema::Col>,
-        negated: bool,
-        count: Option<(Op, u64)>,
-        words: &str,
-    ) -> Read<()> {
-        if inner.each && scope.top && !negated && count.is_none() && inner.conds.is_empty() {
-            scope.groups.push(Group::Row(inner.table));
-            return Ok(());
-        }
-        let conds = self.ranked_conds(&inner, words)?;
-        if inner.table == scope.table && self.both && !conds.is_empty() {
-            // Two things of different rows that share what is shown: not one row with both.
-            return Err(crate::provider::offline::trouble::Trouble::Stuck("both".to_owned()));
-        }
-        if inner.table == scope.table {
-            // `grades that have at least 4 students`: rows that share the shown value.
-            match count {
-                Some(count) if scope.top && !negated => {
-                    scope.conds.extend(conds);
-                    scope.having = Some(count);
-                }
-                None if negated && !conds.is_empty() => scope.conds.push(none_of(conds)),
-                None if !negated => scope.conds.extend(conds),
-                _ => return Err(crate::provider::offline::trouble::Trouble::Stuck(words.to_owned())),
-            }
-            return Ok(());
-        }
-        let path = self.way(scope.table, inner.table, via, words)?;
-        // A link that is there by the way itself can't be missing at its end.
-        let on_way = |table: TableId| path.iter().any(|step| step.far().table == table);
-        let contradicts = conds.iter().any(|cond| match cond {
-            Cond::Not(inner) => matches!(inner.as_ref(), Cond::Related(related) if on_way(related.table)),
-            _ => false,
-        });
-        if contradicts || (count.is_some() && negated) {
-            return Err(crate::provider::offline::trouble::Trouble::Stuck(words.to_owned()));
-        }
-        let related = Cond::Related(Related { table: inner.table, path, conds, count });
-        scope.conds.push(if negated { Cond::Not(Box::new(related)) } else { related });
-        Ok(())
-    }
-
-    /// A number before a relation: `with 3 friends`, `2 or more likes`.
-    fn leading_number(&mut self, scope: &mut Scope, negated: bool) -> Read<()> {
-        let Some(value) = self.number() else { return Err(self.trouble()) };
+    /// A column and what is said of it; `false`, and the cursor as before, when nothing is.
+    fn column_phrase(&mut self, scope: &mut Scope, atom: &Atom, negated: bool) -> Read<bool> {
         let here = self.at;
-        if negated || !self.ahead(1).is_some_and(|next| next.table().is_some() || matches!(next.role(), Some(Role::Or)))
-        {
-            return Err(self.trouble());
+        let Some(near) = self.column_near(atom, scope.table)? else { return Ok(false) };
+        // Of the rows just spoken of, if they have such a column.
+        let col = match scope.conds.last() {
+            Some(Cond::Related(last)) if near.table != scope.table => self.column_in(atom, last.table)?.unwrap_or(near),
+            _ => near,
+        };
+        if dates::format(self.schema.column(col)).is_some() {
+            self.date = Some(col);
         }
         self.at += 1;
-        let op = self.or_more();
-        let count = super::noun::limit(Some(value))?;
-        if self.noun_ahead().is_none() {
-            self.at = here;
+        if self.condition(scope, col, negated, &atom.raw)? {
+            return Ok(true);
+        }
+        if !negated && self.by_each(col) {
+            scope.groups.push(Group::Column(col));
+            return Ok(true);
+        }
+        // `whose number of products is the largest`
+        self.skip(&[Role::Be, Role::Determiner]);
+        if !negated && matches!(self.role(), Some(Role::Superlative(..))) && self.rank_on(scope, col) {
+            return Ok(true);
+        }
+        self.at = here;
+        let table_fit = atom.table().map_or(0, |(_, _, fit)| fit);
+        Ok(col.table == scope.table && table_fit < atom.fit_in(col.table) && self.known(scope, col, negated))
+    }
+
+    /// A value whose column is found in the data, before its noun (`cancelled orders`) or by itself.
+    fn value_phrase(&mut self, scope: &mut Scope, atom: &Atom, negated: bool) -> Read<()> {
+        let here = self.at;
+        let next_table = self.ahead(1).and_then(Atom::table).map(|(table, _, _)| table);
+        if next_table.is_some_and(|table| table != scope.table && atom.values().any(|(col, _)| col.table == table)) {
+            return self.relation(scope, negated, None);
+        }
+        self.at += 1;
+        let next = self.peek();
+        if next.is_some_and(|next| next.what == What::Possessive)
+            && self.ahead(1).is_some_and(|next| next.table().is_some())
+        {
+            // `Kyle's friends` are other rows than Kyle's own.
             return Err(self.trouble());
         }
-        self.relation(scope, false, count.map(|count| (op, count)))
-    }
-
-    /// `each country`, `per month`, `for each stadium`, `by plan`.
-    pub(super) fn each(&mut self, scope: &mut Scope) -> Read<()> {
-        loop {
-            self.skip(&[
-                Role::Each,
-                Role::By,
-                Role::Determiner,
-                Role::Of,
-                Role::Distinct,
-                Role::Preposition,
-                Role::Light,
-            ]);
-            let closed =
-                self.peek().is_none_or(|atom| matches!(atom.what, What::Stop | What::Pause | What::Role(Role::Have)));
-            if closed && scope.groups.is_empty() {
-                // `… for each`: of the rows already spoken of.
-                scope.each = true;
-                return Ok(());
-            }
-            let Some(atom) = self.peek() else { return Err(self.trouble()) };
-            let group = self.group(scope, scope.table)?;
-            let Some(group) = group else { return Err(self.trouble_at(atom)) };
-            scope.groups.push(group);
-            let joint = self.at;
-            self.skip(&[Role::And]);
-            let again = matches!(self.role(), Some(Role::Each)) || (self.at > joint && self.unit().is_some());
-            if !again {
-                self.at = joint;
-                return Ok(());
-            }
-        }
-    }
-
-    fn unit(&self) -> Option<Unit> {
-        Unit::named(&self.peek()?.raw.to_lowercase())
-    }
-
-    fn group(&mut self, scope: &mut Scope, table: TableId) -> Read<Option<Group>> {
-        let Some(atom) = self.peek() else { return Ok(None) };
-        let column = self.column_in(atom, table)?;
-        let fit = self.fit_in(atom, table);
-        if let Some((other, _, table_fit)) = atom.table() {
-            if column.is_none() || table_fit > fit {
-                if let Some(at) = self.owned_column(self.at, other) {
-                    let col = self.column_in(&self.atoms[at], other)?;
-                    self.at = at + 1;
-                    return Ok(col.map(Group::Column));
-                }
-                self.at += 1;
-                scope.each = true;
-                return Ok(Some(Group::Row(other)));
-            }
-        }
-        if let Some(col) = column {
+        self.literal(scope, here, negated, None)?;
+        // `the English language`: the value's own column.
+        if next.is_some_and(|next| {
+            next.columns().any(|(col, fit)| fit >= 5 && atom.values().any(|(place, _)| place == col))
+        }) {
             self.at += 1;
-            return Ok(Some(Group::Column(col)));
         }
-        if let Some(unit) = self.unit() {
-            let date = self.date_column(table, &atom.raw)?;
-            self.at += 1;
-            return Ok(date.map(|col| Group::Bucket(col, unit)));
-        }
-        let near = self.column_near(atom, table)?;
-        self.at += usize::from(near.is_some());
-        Ok(near.map(Group::Column))
-    }
-
-    /// Whether `by` is followed by what rows can be put together by.
-    fn group_follows(&self) -> bool {
-        let next = self.ahead(
-            1 + usize::from(
-                self.ahead(1)
-                    .and_then(super::Atom::role)
-                    .is_some_and(|role| matches!(role, Role::Determiner | Role::Each)),
-            ),
-        );
-        next.is_some_and(|atom| {
-            atom.table().is_some() || atom.columns().next().is_some() || Unit::named(&atom.raw.to_lowercase()).is_some()
-        })
-    }
-}
-
-/// None of the rows where all of these hold.
-fn none_of(mut conds: Vec<Cond>) -> Cond {
-    match conds.pop() {
-        Some(only) if conds.is_empty() => super::condition::negate(only),
-        Some(last) => {
-            conds.push(last);
-            Cond::Not(Box::new(Cond::All(conds)))
-        }
-        None => Cond::Any(Vec::new()),
+        Ok(())
     }
 }

@@ -80,9 +80,17 @@ impl Reader<'_> {
         let possessive = self.atoms.get(at + 1).is_some_and(|atom| atom.what == What::Possessive);
         let next = at + 1 + usize::from(possessive);
         let atom = self.atoms.get(next)?;
-        let fit = self.fit_in(atom, table);
+        let fit = atom.fit_in(table);
         let other = atom.table().map_or(0, |(_, _, fit)| fit);
-        let verb = !possessive && verbal(&atom.raw.to_lowercase());
+        let first = atom.raw.split_whitespace().next().unwrap_or_default().to_lowercase();
+        // `products cost more than 50` and `customers signed up` say what they do, not what they have.
+        let compared = self.atoms.get(next + 1).is_some_and(|atom| {
+            matches!(
+                atom.what,
+                What::Number(_) | What::Role(Role::Compare(..) | Role::Between | Role::Contains | Role::StartsWith)
+            )
+        });
+        let verb = !possessive && (verbal(&first) || compared);
         (fit >= 5 && !verb && (possessive || fit >= other)).then_some(next)
     }
 
@@ -141,11 +149,17 @@ impl Reader<'_> {
         common: Option<End>,
         noun: &Atom,
     ) -> Read<()> {
-        if common.is_some() || (top && superlative.is_none()) {
+        if common.is_some() {
             return Err(self.trouble_at(noun));
         }
+        if top && superlative.is_none() {
+            scope.top_of = Some(limit(number)?.unwrap_or(1));
+            return Ok(());
+        }
         let Some((end, hint)) = superlative else {
-            return if number.is_some() { Err(self.trouble_at(noun)) } else { Ok(()) };
+            // `the 3 countries with the most …`: the superlative is still to come.
+            scope.top_of = limit(number)?;
+            return Ok(());
         };
         let limit = limit(number)?.unwrap_or(1);
         let (col, reversed) = match column {
@@ -183,7 +197,10 @@ impl Reader<'_> {
         let literal = match &atom.what {
             What::Text(_) => true,
             What::Name(_) => {
-                atom.values().any(|(col, _)| Some(col) == self.schema.display(scope.table)) && atom.table().is_none()
+                let named = atom.values().any(|(col, _)| Some(col) == self.schema.display(scope.table));
+                let quoted =
+                    !atom.raw.starts_with(|c: char| c.is_alphanumeric()) || atom.raw.starts_with(char::is_uppercase);
+                atom.table().is_none() && (named || (quoted && atom.values().next().is_some()))
             }
             _ => false,
         };
@@ -191,28 +208,25 @@ impl Reader<'_> {
             return Ok(());
         }
         let Some(display) = self.schema.display(scope.table) else { return Err(self.trouble()) };
-        let elsewhere = atom.values().next().is_some() && !atom.values().any(|(col, _)| col == display);
-        if elsewhere {
-            return Ok(());
+        let mut columns: Vec<Col> = atom.values().map(|(col, _)| col).collect();
+        if !columns.is_empty() && !columns.contains(&display) {
+            columns.retain(|col| col.table == scope.table);
+            if columns.is_empty() {
+                return Ok(());
+            }
+            // The row's own name, or the heading under which the value was found?
+            columns.insert(0, display);
+        } else {
+            columns = vec![display];
         }
-        scope.conds.push(Cond::Compare(display, Op::Eq, Literal::Text(self.spelled(atom, display))));
+        let display = self.one_of(&atom.raw, &columns)?.unwrap_or(display);
+        scope.conds.push(Cond::Compare(display, Op::Eq, Literal::Text(spelled(atom, display))));
         self.at += 1;
         if self.peek().is_some_and(|atom| atom.what == What::Possessive) {
             // `the student Kyle's friends` are other rows than Kyle's own.
             return Err(self.trouble());
         }
         Ok(())
-    }
-
-    /// A literal as the column's data spells it, else as written.
-    pub(super) fn spelled(&self, atom: &Atom, col: Col) -> String {
-        atom.values().find(|(place, _)| *place == col).map_or_else(
-            || match &atom.what {
-                What::Text(text) => text.clone(),
-                _ => atom.raw.trim_matches(['"', '\'', '`', '“', '”', ' ']).to_owned(),
-            },
-            |(_, value)| value.to_owned(),
-        )
     }
 }
 
@@ -232,4 +246,15 @@ pub(super) fn limit(number: Option<f64>) -> Read<Option<u64>> {
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked just above")]
     Ok(Some(value as u64))
+}
+
+/// A literal as the column's data spells it, else as written.
+pub(super) fn spelled(atom: &Atom, col: Col) -> String {
+    atom.values().find(|(place, _)| *place == col).map_or_else(
+        || match &atom.what {
+            What::Text(text) => text.clone(),
+            _ => atom.raw.trim_matches(['"', '\'', '`', '“', '”', ' ']).to_owned(),
+        },
+        |(_, value)| value.to_owned(),
+    )
 }

@@ -90,8 +90,8 @@ impl Reader<'_> {
                 }
                 What::Name(_) => {
                     let owner = atom.table().map(|(table, _, _)| table);
-                    let owned = owner.and_then(|owner| self.owned_column(self.at, owner).map(|at| (owner, at)));
-                    let (col, end) = match owned {
+                    let inner = owner.and_then(|owner| self.owned_column(self.at, owner).map(|at| (owner, at)));
+                    let (col, end) = match inner {
                         Some((owner, at)) => (self.column_in(&self.atoms[at], owner)?, at + 1),
                         None => (self.column_near(atom, scope.table)?, self.at + 1),
                     };

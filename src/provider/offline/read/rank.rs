@@ -2,6 +2,7 @@
 
 use super::noun::{limit, other};
 use super::{Rank, RankBy, Read, Reader, Scope};
+use crate::provider::offline::dates;
 use crate::provider::offline::lexicon::{End, Hint, Role};
 use crate::provider::offline::plan::{Aggregate, Cond, Op, Related};
 use crate::provider::offline::schema::Col;
@@ -14,7 +15,8 @@ impl Reader<'_> {
             return Err(self.trouble());
         }
         let words = self.peek().map_or_else(String::new, |atom| atom.raw.clone());
-        let mut number = None;
+        #[expect(clippy::cast_precision_loss, reason = "at most a million")]
+        let mut number = scope.top_of.take().map(|limit| limit as f64);
         if self.skip(&[Role::Top]) {
             number = self.number();
             self.at += usize::from(number.is_some());
@@ -44,26 +46,34 @@ impl Reader<'_> {
             self.skip(&[Role::Of, Role::Determiner]);
             return self.ranked_aggregate(scope, aggregate, end, limit, &words);
         }
-        self.skip(&[Role::Determiner, Role::Distinct]);
+        self.skip(&[Role::Determiner, Role::Distinct, Role::Filler]);
         let here = self.at;
         if let Some(atom) = self.peek().filter(|atom| !atom.links().is_empty()) {
             let table_fit = atom.table().map_or(0, |(_, _, fit)| fit);
             let inside = self.column_in(atom, scope.table)?;
-            let fit = self.fit_in(atom, scope.table);
+            let fit = atom.fit_in(scope.table);
+            // `most languages` counts them; only amounts and dates have a most of their own.
+            let amounts = ["most", "least", "fewest", "most of"].contains(&words.to_lowercase().as_str());
+            let sortable = |col: Col| {
+                !amounts || self.schema.column(col).is_number() || dates::format(self.schema.column(col)).is_some()
+            };
             if let Some(col) = inside.filter(|_| fit > table_fit || (!counting && fit == table_fit)) {
-                if counting && !self.schema.column(col).is_number() {
+                if !sortable(col) || (counting && !self.schema.column(col).is_number()) {
                     return Err(self.trouble());
                 }
                 self.at += 1;
                 scope.rank = Some(Rank { by: RankBy::Column(col), end, limit });
                 return Ok(());
             }
-            if let Some(end_of_noun) = self.noun_ahead() {
-                if table_fit >= 5 {
-                    return self.ranked_relation(scope, end_of_noun, end, limit);
-                }
+            if let Some(end_of_noun) = self.noun_ahead()
+                && table_fit >= 5
+            {
+                return self.ranked_relation(scope, end_of_noun, end, limit);
             }
             if let Some(col) = self.column_near(atom, scope.table)? {
+                if !sortable(col) {
+                    return Err(self.trouble());
+                }
                 self.at += 1;
                 if counting && !self.schema.column(col).is_number() {
                     return Err(self.trouble());
@@ -85,7 +95,14 @@ impl Reader<'_> {
         if counting {
             return Err(self.trouble());
         }
-        match self.measured(hint, scope.table, &words)? {
+        let happened = hint == Hint::Date && matches!(scope.conds.last(), Some(Cond::Related(_)));
+        let measured = if happened {
+            // `churned most recently`: the date of what happened, not of who it happened to.
+            self.dated(scope, &words)?.map(|col| (col, false))
+        } else {
+            self.measured(hint, scope.table, &words)?
+        };
+        match measured {
             Some((col, reversed)) => {
                 let end = if reversed { other(end) } else { end };
                 scope.rank = Some(Rank { by: RankBy::Column(col), end, limit });
@@ -95,17 +112,42 @@ impl Reader<'_> {
         }
     }
 
+    /// What `top 5 …` is measured by: `by number of accounts`, `by population`.
+    pub(super) fn top_by(&mut self, scope: &mut Scope) -> Read<()> {
+        let Some(limit) = scope.top_of.take() else { return Err(self.trouble()) };
+        if scope.rank.is_some() {
+            return Err(self.trouble());
+        }
+        self.at += 1;
+        self.skip(&[Role::Determiner]);
+        if self.skip(&[Role::Count]) {
+            let Some(noun) = self.noun_ahead() else { return Err(self.trouble()) };
+            return self.ranked_relation(scope, noun, End::Top, limit);
+        }
+        if let Some(Role::Aggregate(aggregate)) = self.role() {
+            self.at += 1;
+            self.skip(&[Role::Of, Role::Determiner]);
+            let words = self.atoms[self.at - 1].raw.clone();
+            return self.ranked_aggregate(scope, aggregate, End::Top, limit, &words);
+        }
+        let Some(atom) = self.peek() else { return Err(self.trouble()) };
+        let Some(col) = self.column_in(atom, scope.table)? else { return Err(self.trouble()) };
+        self.at += 1;
+        scope.rank = Some(Rank { by: RankBy::Column(col), end: End::Top, limit });
+        Ok(())
+    }
+
     /// `number of products is the largest`: a superlative after its column.
-    pub(super) fn rank_on(&mut self, scope: &mut Scope, col: Col) -> Read<bool> {
-        let Some(Role::Superlative(end, Hint::None | Hint::Size)) = self.role() else { return Ok(false) };
+    pub(super) fn rank_on(&mut self, scope: &mut Scope, col: Col) -> bool {
+        let Some(Role::Superlative(end, Hint::None | Hint::Size)) = self.role() else { return false };
         let next = self.ahead(1);
         if next.is_some_and(|next| !next.links().is_empty() || next.role() == Some(Role::Count)) || scope.rank.is_some()
         {
-            return Ok(false);
+            return false;
         }
         self.at += 1;
         scope.rank = Some(Rank { by: RankBy::Column(col), end, limit: 1 });
-        Ok(true)
+        true
     }
 
     fn ranked_relation(&mut self, scope: &mut Scope, noun: usize, end: End, limit: u64) -> Read<()> {
@@ -116,7 +158,7 @@ impl Reader<'_> {
             reader.modifiers(&mut inner)?;
             Ok(inner)
         })?;
-        let conds = self.ranked_conds(&inner, &words)?;
+        let conds = ranked_conds(&inner, &words)?;
         let by = if inner.table == scope.table {
             scope.conds.extend(conds);
             RankBy::Own
@@ -152,21 +194,21 @@ impl Reader<'_> {
             Some(_) => Err(self.trouble()),
         }
     }
+}
 
-    /// The conditions of a phrase inside the question, its superlative among them.
-    pub(super) fn ranked_conds(&self, inner: &Scope, words: &str) -> Read<Vec<Cond>> {
-        if !inner.groups.is_empty() || !inner.orders.is_empty() || inner.having.is_some() {
-            return Err(Trouble::Stuck(words.to_owned()));
-        }
-        let mut conds = inner.conds.clone();
-        match &inner.rank {
-            None => {}
-            Some(Rank { by: RankBy::Column(col), end, limit: 1 }) if col.table == inner.table => {
-                let aggregate = if *end == End::Top { Aggregate::Max } else { Aggregate::Min };
-                conds.push(Cond::CompareTo(*col, Op::Eq, aggregate, *col, inner.conds.clone()));
-            }
-            Some(_) => return Err(Trouble::Stuck(words.to_owned())),
-        }
-        Ok(conds)
+/// The conditions of a phrase inside the question, its superlative among them.
+pub(super) fn ranked_conds(inner: &Scope, words: &str) -> Read<Vec<Cond>> {
+    if !inner.groups.is_empty() || !inner.orders.is_empty() || inner.having.is_some() {
+        return Err(Trouble::Stuck(words.to_owned()));
     }
+    let mut conds = inner.conds.clone();
+    match &inner.rank {
+        None => {}
+        Some(Rank { by: RankBy::Column(col), end, limit: 1 }) if col.table == inner.table => {
+            let aggregate = if *end == End::Top { Aggregate::Max } else { Aggregate::Min };
+            conds.push(Cond::CompareTo(*col, Op::Eq, aggregate, *col, inner.conds.clone()));
+        }
+        Some(_) => return Err(Trouble::Stuck(words.to_owned())),
+    }
+    Ok(conds)
 }

@@ -5,9 +5,14 @@ use crate::provider::offline::atoms::Atom;
 use crate::provider::offline::dates;
 use crate::provider::offline::lexicon::Hint;
 use crate::provider::offline::path::{self, NoWay};
-use crate::provider::offline::plan::{Cond, Related, Step};
+use crate::provider::offline::plan::{Cond, Op, Related, Step};
 use crate::provider::offline::schema::{Col, TableId};
 use crate::provider::offline::trouble::Trouble;
+
+/// Whether two conditions name two values of one column: then they speak of two rows (`churned and reactivated`).
+fn same_column(left: &Cond, right: &Cond) -> bool {
+    matches!((left, right), (Cond::Compare(left, Op::Eq, _), Cond::Compare(right, Op::Eq, _)) if left == right)
+}
 
 impl Reader<'_> {
     /// The column of this table that an atom names best.
@@ -16,11 +21,6 @@ impl Reader<'_> {
         let best = inside.iter().map(|&(_, fit)| fit).max();
         let named: Vec<Col> = inside.iter().filter(|&&(_, fit)| Some(fit) == best).map(|&(col, _)| col).collect();
         self.one_of(&atom.raw, &named)
-    }
-
-    /// How well an atom names a column of this table.
-    pub(super) fn fit_in(&self, atom: &Atom, table: TableId) -> u8 {
-        atom.columns().filter(|(col, _)| col.table == table).map(|(_, fit)| fit).max().unwrap_or(0)
     }
 
     /// The column that an atom names: of this table, else of the nearest that has one.
@@ -56,7 +56,9 @@ impl Reader<'_> {
 
     /// One column, or a question which.
     pub(super) fn one_of(&self, words: &str, columns: &[Col]) -> Read<Option<Col>> {
-        match columns {
+        // A view mostly shows again what a table holds.
+        let tables: Vec<Col> = columns.iter().filter(|col| !self.schema.tables[col.table].view).copied().collect();
+        match if tables.is_empty() { columns } else { &tables } {
             [] => Ok(None),
             [only] => Ok(Some(*only)),
             several => {
@@ -103,11 +105,12 @@ impl Reader<'_> {
             return Ok(());
         }
         // The same rows that were spoken of just before, not any others.
-        if let Some(Cond::Related(last)) = scope.conds.last_mut() {
-            if last.table == table {
-                last.conds.push(cond);
-                return Ok(());
-            }
+        if let Some(Cond::Related(last)) = scope.conds.last_mut()
+            && last.table == table
+            && !last.conds.iter().any(|known| same_column(known, &cond))
+        {
+            last.conds.push(cond);
+            return Ok(());
         }
         let path = self.way(scope.table, table, None, words)?;
         scope.conds.push(Cond::Related(Related { table, path, conds: vec![cond], count: None }));
@@ -115,7 +118,28 @@ impl Reader<'_> {
     }
 
     /// The column that an adjective measures, and whether it counts the other way (a birth date for an age).
+    ///
+    /// Where the table has none, that of what its rows point at will do: a player's height is the person's.
     pub(super) fn measured(&self, hint: Hint, table: TableId, words: &str) -> Read<Option<(Col, bool)>> {
+        if let Some(found) = self.measured_in(hint, table, words)? {
+            return Ok(Some(found));
+        }
+        if hint == Hint::Date {
+            return Ok(None);
+        }
+        let mut found = None;
+        for key in self.schema.keys.iter().filter(|key| key.from.table == table && key.to.table != table) {
+            if let Some(column) = self.measured_in(hint, key.to.table, words)? {
+                if found.is_some() {
+                    return Ok(None);
+                }
+                found = Some(column);
+            }
+        }
+        Ok(found)
+    }
+
+    fn measured_in(&self, hint: Hint, table: TableId, words: &str) -> Read<Option<(Col, bool)>> {
         for word in hint.words() {
             let columns: Vec<Col> = self
                 .schema
@@ -150,11 +174,27 @@ impl Reader<'_> {
         Ok(None)
     }
 
-    /// The date column that a time phrase is about.
+    /// The date column that a time phrase is about: the one just named, else the one that says when the row came about.
     pub(super) fn date_column(&self, table: TableId, words: &str) -> Read<Option<Col>> {
         if let Some(col) = self.date.filter(|col| col.table == table) {
             return Ok(Some(col));
         }
-        self.one_of(words, &dates::columns(self.schema, table))
+        let dated = dates::columns(self.schema, table);
+        let natural: Vec<Col> = dated.iter().filter(|&&col| dates::is_natural(self.schema, col)).copied().collect();
+        if let [only] = natural.as_slice() {
+            return Ok(Some(*only));
+        }
+        if let ([only], []) = (dated.as_slice(), natural.as_slice())
+            && !dates::is_special(self.schema.column(*only))
+        {
+            return Ok(Some(*only));
+        }
+        let labels: Vec<String> = dated.iter().map(|&col| self.schema.label(col)).collect();
+        match dated.iter().zip(&labels).find(|(_, label)| self.chosen.contains(label)) {
+            Some((col, _)) => Ok(Some(*col)),
+            None if dated.is_empty() => Ok(None),
+            // A date of its own kind (`renamed_at`, `birth_date`) is not meant by a bare “in June”.
+            None => Err(Trouble::Ask { question: format!("Which date does “{words}” speak of?"), choices: labels }),
+        }
     }
 }

@@ -1,0 +1,179 @@
+//! Each class of question, with the answer and the SQL behind it.
+
+use super::{ask, database, play};
+use crate::session::Message;
+
+#[track_caller]
+fn says(question: &str, text: &str) {
+    let played = ask(&database(), question);
+    assert_eq!(played.text, text, "{question}: {:?}", played.trail);
+}
+
+#[track_caller]
+fn asks_for(question: &str, sql: &str) {
+    let played = ask(&database(), question);
+    assert_eq!(
+        played.trail.last().map(String::as_str),
+        Some(format!("run_query({sql})").as_str()),
+        "{question}: {}",
+        played.text
+    );
+}
+
+#[test]
+fn the_first_question_takes_three_calls() {
+    let played = ask(&database(), "how many accounts churned in June 2026?");
+    assert_eq!(
+        played.trail,
+        [
+            "list_tables()",
+            "describe_table(events)",
+            "run_query(SELECT COUNT(DISTINCT account_id) FROM events WHERE kind = 'churned' AND occurred_at >= '2026-06-01' \
+             AND occurred_at < '2026-07-01')",
+        ]
+    );
+    assert_eq!(played.text, "2 accounts churned in June 2026.");
+}
+
+#[test]
+fn counts() {
+    says("How many customers are there?", "There are 5 customers.");
+    says("How many different countries are there?", "There are 4 different countries.");
+    says("How many customers are from France?", "2 customers are from France.");
+    says("how many customers are not from France", "3 customers are not from France.");
+    says("How many customers have no email?", "2 customers have no email.");
+    says("How many orders does Ada have?", "Ada has 3 orders.");
+    says("Count the number of products.", "The number of products is 4.");
+    says("How many shipped orders are there?", "There are 4 shipped orders.");
+}
+
+#[test]
+fn aggregates() {
+    says("What is the average price of products?", "The average price of products is 65.62.");
+    says("What is the total quantity of order items?", "The total quantity of order items is 14.");
+    says("What is the highest price?", "The highest price is 150.5.");
+    asks_for(
+        "What are the minimum and maximum age of customers from France?",
+        "SELECT MIN(age), MAX(age) FROM customers WHERE country = 'France'",
+    );
+    says("What is the average age of customers older than 70?", "There are no rows to average with age > 70.");
+}
+
+#[test]
+fn groups_and_having() {
+    asks_for("How many customers are from each country?", "SELECT country, COUNT(*) FROM customers GROUP BY country");
+    asks_for("average price per category", "SELECT category, AVG(price) FROM products GROUP BY category");
+    asks_for(
+        "Which categories have at least 2 products?",
+        "SELECT category FROM products GROUP BY category HAVING COUNT(*) >= 2",
+    );
+    asks_for(
+        "Show the names of customers and the number of orders of each customer.",
+        "SELECT t1.name, COUNT(*) FROM customers AS t1 JOIN orders AS t2 ON t1.id = t2.customer_id GROUP BY t1.id",
+    );
+    asks_for(
+        "How many orders per month in 2026?",
+        "SELECT strftime('%Y-%m', ordered_on), COUNT(*) FROM orders WHERE ordered_on >= '2026-01-01' AND ordered_on < '2027-01-01' \
+         GROUP BY 1 ORDER BY 1",
+    );
+}
+
+#[test]
+fn accounts_are_counted_once_a_month_however_often_they_churn() {
+    says(
+        "How many accounts churned per month in 2026?",
+        "How many accounts churned per month in 2026 (3 in all): 2026-05: 1; 2026-06: 2; 2026-07: 1.",
+    );
+}
+
+#[test]
+fn superlatives() {
+    says("Who is the oldest customer?", "Who is the oldest customer: Dan.");
+    says("What is the title of the cheapest product?", "The title of the cheapest product is Vase.");
+    says(
+        "Which customer has the most orders?",
+        "Which customer has the most orders: Chloé; this is a tie, e.g. with Ada.",
+    );
+    asks_for(
+        "List the titles of the 2 most expensive products.",
+        "SELECT title FROM products ORDER BY price DESC LIMIT 2",
+    );
+    asks_for(
+        "top 2 countries by number of customers",
+        "SELECT country FROM customers GROUP BY country ORDER BY COUNT(*) DESC LIMIT 2",
+    );
+    asks_for(
+        "What is the most common category of products?",
+        "SELECT category FROM products GROUP BY category ORDER BY COUNT(*) DESC LIMIT 1",
+    );
+}
+
+#[test]
+fn lists_and_orders() {
+    says(
+        "List the names of all customers ordered by age.",
+        "The names of all customers ordered by age (5 in all): O'Hara, Chloé, Ada, Boris, Dan.",
+    );
+    asks_for(
+        "Show titles and prices of products in descending order of price",
+        "SELECT title, price FROM products ORDER BY price DESC",
+    );
+    asks_for("What are the names of customers older than 30?", "SELECT name FROM customers WHERE age > 30");
+    asks_for("names of customers aged between 20 and 40", "SELECT name FROM customers WHERE age BETWEEN 20 AND 40");
+}
+
+#[test]
+fn joins_never_count_twice() {
+    asks_for(
+        "How many customers have cancelled orders?",
+        "SELECT COUNT(DISTINCT customer_id) FROM orders WHERE status = 'cancelled'",
+    );
+    asks_for(
+        "How many customers from France have shipped orders?",
+        "SELECT COUNT(*) FROM customers AS t1 WHERE t1.country = 'France' AND EXISTS (SELECT 1 FROM orders AS t2 \
+         WHERE t2.customer_id = t1.id AND t2.status = 'shipped')",
+    );
+}
+
+#[test]
+fn negation() {
+    says("Which customers have no orders?", "Which customers have no orders (2 in all): Dan, O'Hara.");
+    says("How many customers never had an order?", "2 customers never had an order.");
+    says("How many customers do not have any shipped orders?", "3 customers do not have any shipped orders.");
+}
+
+#[test]
+fn ranges_follow_the_columns_own_format() {
+    says("How many orders were there in June 2026?", "There were 3 orders in June 2026.");
+    says("How many orders last month?", "1 order last month (2026-10-01 to 2026-10-31).");
+    says("How many orders since July 2026?", "3 orders since July 2026.");
+    asks_for(
+        "How many orders in Q2 2026?",
+        "SELECT COUNT(*) FROM orders WHERE ordered_on >= '2026-04-01' AND ordered_on < '2026-07-01'",
+    );
+}
+
+#[test]
+fn zero_is_said_plainly() {
+    says("how many accounts churned in June 2031?", "No accounts churned in June 2031.");
+}
+
+#[test]
+fn quotes_in_values_are_doubled() {
+    asks_for("What is the age of the customer named O'Hara?", "SELECT age FROM customers WHERE name = 'O''Hara'");
+}
+
+#[test]
+fn a_choice_settles_what_was_asked_back() {
+    let connection = database();
+    let first = ask(&connection, "how many leases in June 2026?");
+    assert!(first.text.starts_with("ASK:") && first.text.contains("- leases.started_at"), "{}", first.text);
+    let mut messages = first.messages;
+    messages.push(Message::user("leases.started_at"));
+    let second = play(&connection, messages, "Today is 2026-11-30.");
+    assert_eq!(
+        second.trail,
+        ["run_query(SELECT COUNT(*) FROM leases WHERE started_at >= 1780272000 AND started_at < 1782864000)"]
+    );
+    assert_eq!(second.text, "2 leases in June 2026.");
+}
