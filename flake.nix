@@ -29,8 +29,7 @@
             inside = builtins.substring (builtins.stringLength (toString ./.) + 1) (-1) path;
             top = builtins.head (builtins.split "/" inside);
           in
-          builtins.elem top [ ".cargo" ".pi" "Cargo.lock" "Cargo.toml" "LICENSE-APACHE" "LICENSE-MIT" "build.rs" "rust-toolchain.toml" "scripts" "src" "tests" ]
-          && !(builtins.elem inside [ "tests/nix" ]);
+          builtins.elem top [ ".cargo" ".pi" "Cargo.lock" "Cargo.toml" "LICENSE-APACHE" "LICENSE-MIT" "build.rs" "rust-toolchain.toml" "scripts" "src" ];
       };
       common = { inherit (cargo) name version; };
       epoch = self.lastModified or 1;
