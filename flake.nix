@@ -19,7 +19,7 @@
         };
       };
       each = f: builtins.mapAttrs (system: pkgs: f pkgs systems.${system}) (builtins.intersectAttrs systems nixpkgs.legacyPackages);
-      # Only what the build reads, so that a word in a document doesn't build the program anew.
+      # Only what cargo reads, so that a word in a document doesn't build the program anew.
       source = builtins.path {
         name = "${cargo.name}-source";
         path = ./.;
@@ -29,7 +29,7 @@
             inside = builtins.substring (builtins.stringLength (toString ./.) + 1) (-1) path;
             top = builtins.head (builtins.split "/" inside);
           in
-          builtins.elem top [ ".cargo" ".pi" "Cargo.lock" "Cargo.toml" "LICENSE-APACHE" "LICENSE-MIT" "build.rs" "rust-toolchain.toml" "scripts" "src" ];
+          builtins.elem top [ ".cargo" ".pi" "Cargo.lock" "Cargo.toml" "benches" "examples" "rust-toolchain.toml" "scripts" "src" "tests" ];
       };
       common = { inherit (cargo) name version; };
       epoch = self.lastModified or 1;
