@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use nix::sys::resource::Resource;
 use serde::{Deserialize, Serialize};
 
+use crate::sandbox::seccomp::Way;
+
 /// What a process is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -82,6 +84,13 @@ pub struct Grants {
     pub output: Option<PathBuf>,
     /// The model's TCP port.
     pub port: Option<u16>,
+}
+
+impl Grants {
+    /// How the model is reached, as far as a filter cares.
+    pub(super) fn way(&self) -> Way {
+        if self.port.is_some() { Way::Tcp } else { Way::Nothing }
+    }
 }
 
 /// Core files hold the data and the key; no role writes one.

@@ -18,7 +18,12 @@ pub struct Report {
     pub no_capabilities: bool,
     /// Landlock's state.
     pub landlock: Landlock,
+    /// The mode of the system-call filter: 2 when one is in force.
+    pub seccomp: i32,
 }
+
+/// The mode of a process under a filter.
+const FILTERED: i32 = 2;
 
 /// Landlock's state in a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +43,8 @@ impl Report {
             undumpable: prctl::get_dumpable().is_ok_and(|dumpable| !dumpable),
             no_capabilities: !capabilities::any_left(),
             landlock,
+            // Read last, once the filter is on.
+            seccomp: 0,
         }
     }
 
@@ -55,6 +62,9 @@ impl Report {
         }
         if !self.no_capabilities {
             return missing("an empty capability set");
+        }
+        if self.seccomp != FILTERED {
+            return missing("its system-call filter");
         }
         if !self.landlock.enforced && strictness == Strictness::Required {
             return missing("Landlock");
@@ -75,6 +85,7 @@ mod tests {
             undumpable: true,
             no_capabilities: true,
             landlock: Landlock { abi: 7, enforced: true },
+            seccomp: 2,
         };
         let check = |change: fn(&mut Report)| {
             let mut report = whole.clone();
@@ -86,6 +97,7 @@ mod tests {
         assert!(!check(|report| report.no_new_privs = false));
         assert!(!check(|report| report.undumpable = false));
         assert!(!check(|report| report.no_capabilities = false));
+        assert!(!check(|report| report.seccomp = 0));
         assert!(!check(|report| report.landlock.enforced = false));
     }
 }
