@@ -132,6 +132,7 @@ pub fn harden_process(role: Role) -> Result<(), SandboxError> {
 
 /// Drops the supervisor's capabilities; it does so before anything else exists, so that its children start without.
 pub fn drop_capabilities(role: Role) -> Result<(), SandboxError> {
+    capabilities::lock_securebits();
     capabilities::drop_all(role)
 }
 

@@ -16,6 +16,9 @@ pub struct Report {
     pub undumpable: bool,
     /// No capability in any usable set.
     pub no_capabilities: bool,
+    /// The rules by which user 0 would have capabilities again are off and locked; only a process that has the right to
+    /// can do that, so nothing is demanded here.
+    pub securebits_locked: bool,
     /// Landlock's state.
     pub landlock: Landlock,
     /// The mode of the system-call filter: 2 when one is in force.
@@ -42,6 +45,7 @@ impl Report {
             no_new_privs: prctl::get_no_new_privs().unwrap_or(false),
             undumpable: prctl::get_dumpable().is_ok_and(|dumpable| !dumpable),
             no_capabilities: !capabilities::any_left(),
+            securebits_locked: capabilities::securebits_locked(),
             landlock,
             // Read last, once the filter is on.
             seccomp: 0,
@@ -84,6 +88,7 @@ mod tests {
             no_new_privs: true,
             undumpable: true,
             no_capabilities: true,
+            securebits_locked: false,
             landlock: Landlock { abi: 7, enforced: true },
             seccomp: 2,
         };

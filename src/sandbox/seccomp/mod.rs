@@ -68,8 +68,9 @@ pub fn calls(role: Role, way: Way) -> Vec<&'static [Call]> {
 /// The calls of a role that are answered with an error.
 pub fn shims(role: Role) -> &'static [Shim] {
     match role {
-        Role::Reader => reader::READER_SHIMS,
-        Role::Supervisor | Role::Spawner | Role::Agent => &[],
+        // The spawner has no use for what its children are refused.
+        Role::Reader | Role::Spawner => reader::READER_SHIMS,
+        Role::Supervisor | Role::Agent => &[],
     }
 }
 
@@ -97,7 +98,8 @@ fn programs(role: Role, way: Way, forbidden: SeccompAction) -> Result<Vec<BpfPro
     }
     let mut allowed: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
     let mut any_arguments = Vec::new();
-    for call in calls(role, way).into_iter().flatten() {
+    let shimmed = shims(role).iter().map(|shim| &shim.call);
+    for call in calls(role, way).into_iter().flatten().chain(shimmed) {
         allowed.entry(call.number).or_default().extend(rules(call)?);
         if call.cases.is_empty() {
             any_arguments.push(call.number);
