@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests start the program under test")]
 #![allow(missing_docs, reason = "a test's name says what it proves")]
 
+mod policy;
 mod repertoire;
 mod rooms;
 

@@ -10,6 +10,7 @@ mod doctor;
 mod eval;
 mod failure;
 mod options;
+mod policy;
 mod prompt;
 mod query;
 mod sample;
@@ -61,6 +62,8 @@ enum Command {
     Prompt(prompt::Args),
     /// Write the sample database.
     Sample(sample::Sample),
+    /// Print what each role may do.
+    Policy(policy::Args),
     /// Prove the belts where they run.
     Doctor(doctor::Args),
     /// Ask a file of questions with known answers, and count.
@@ -103,6 +106,7 @@ fn dispatch(line: CommandLine) -> Result<ExitCode, Failure> {
         Some(Command::Audit(args)) => done(audit::run(&args, &options.out, out)),
         Some(Command::Prompt(args)) => done(prompt::run(&options, &args, out)),
         Some(Command::Sample(args)) => done(sample::run(&args)),
+        Some(Command::Policy(args)) => done(policy::run(&args, out)),
         Some(Command::Doctor(args)) => doctor::run(&options, &args, out),
         Some(Command::Eval(args)) => eval::run(&options, &args, out),
     }

@@ -15,7 +15,7 @@ use nix::sys::resource::setrlimit;
 use nix::sys::signal::Signal;
 
 pub use landlock::scope_signals;
-pub use policy::{Access, Grants, Network, POLICIES, Place, Policy, Role};
+pub use policy::{ATTRIBUTES, Access, Grants, Network, POLICIES, Place, Policy, Role};
 pub use report::{Landlock, Report};
 pub use seccomp::{Call, Condition, Shim, Test, Way, calls, shims};
 
