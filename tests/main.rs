@@ -10,6 +10,8 @@
 
 mod image;
 mod launcher;
+mod policy;
+mod repertoire;
 mod rooms;
 
 #[test]

@@ -11,6 +11,7 @@ mod eval;
 mod failure;
 mod health;
 mod options;
+mod policy;
 mod prompt;
 mod query;
 mod sample;
@@ -62,6 +63,8 @@ enum Command {
     Prompt(prompt::Args),
     /// Write the sample database.
     Sample(sample::Sample),
+    /// Print what each role may do.
+    Policy(policy::Args),
     /// Prove the belts where they run.
     Doctor(doctor::Args),
     /// Say whether a run would work now: for health checks.
@@ -106,6 +109,7 @@ fn dispatch(line: CommandLine) -> Result<ExitCode, Failure> {
         Some(Command::Audit(args)) => done(audit::run(&args, &options.out, out)),
         Some(Command::Prompt(args)) => done(prompt::run(&options, &args, out)),
         Some(Command::Sample(args)) => done(sample::run(&args)),
+        Some(Command::Policy(args)) => done(policy::run(&args, out)),
         Some(Command::Doctor(args)) => doctor::run(&options, &args, out),
         Some(Command::Health(args)) => done(health::run(&options, &args, out)),
         Some(Command::Eval(args)) => eval::run(&options, &args, out),

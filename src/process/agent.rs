@@ -32,8 +32,9 @@ pub(crate) fn run(arguments: &RoleArguments) -> io::Result<()> {
     let socket = inherited_channel()?;
     socket.set_nonblocking(true)?;
     let grants = Grants { port: arguments.port, ..Grants::default() };
-    let locked = lock_down(Role::Agent, &grants, arguments.strictness);
+    // Made before the lock-down, so that the list has no call for it; it starts no thread.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let locked = lock_down(Role::Agent, &grants, arguments.strictness);
     runtime.block_on(async move {
         let (reading, writing) = UnixStream::from_std(socket)?.into_split();
         let (outgoing, queue) = mpsc::unbounded_channel();

@@ -32,15 +32,15 @@ pub(crate) fn run(arguments: RoleArguments) -> io::Result<()> {
         output: None,
         port: arguments.port,
     };
+    let mut mask = SigSet::empty();
+    mask.add(Signal::SIGCHLD);
+    mask.thread_block()?;
+    let deaths = SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
     match lock_down(Role::Spawner, &grants, arguments.strictness) {
         Ok(report) => send(&socket, &FromSpawner::Ready(report))?,
         Err(error) => return send(&socket, &FromSpawner::Refused(error.to_string())),
     }
     drop(grants);
-    let mut mask = SigSet::empty();
-    mask.add(Signal::SIGCHLD);
-    mask.thread_block()?;
-    let deaths = SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
     let mut spawner = Spawner { socket, program, null: null.into(), arguments, children: HashMap::new() };
     let result = spawner.serve(&deaths);
     spawner.end_all();

@@ -1,14 +1,31 @@
 //! Capabilities: all five sets empty, read back.
-#![expect(unsafe_code, reason = "the bounding set has no safe interface that reaches past the library's own list")]
+#![expect(unsafe_code, reason = "the bounding set past the library's own list, and securebits, have no safe interface")]
 
 use caps::CapSet;
 use nix::errno::Errno;
-use nix::libc::{PR_CAPBSET_DROP, PR_CAPBSET_READ, prctl};
+use nix::libc::{self, PR_CAPBSET_DROP, PR_CAPBSET_READ, PR_GET_SECUREBITS, PR_SET_SECUREBITS, prctl};
 
 use crate::sandbox::{Role, SandboxError};
 
 /// Capability numbers are tried up to here; the kernel answers EINVAL after its last one (40 today).
 const HIGHEST: u64 = 63;
+
+/// User 0 is nobody special (`NOROOT`, `NO_SETUID_FIXUP`), keeps nothing (`KEEP_CAPS` off), raises nothing
+/// (`NO_CAP_AMBIENT_RAISE`); each with its lock. From the kernel's `linux/securebits.h`; the C library has them not.
+const SECUREBITS: libc::c_ulong = 0b1110_1111;
+
+/// Locks the rules by which a user number gives capabilities. Only who has `CAP_SETPCAP` may; who has not has nothing to
+/// gain from a user number either, with `no_new_privs` on.
+pub(super) fn lock_securebits() {
+    // SAFETY: takes integers and touches only this thread's credentials. That it may be refused is said above.
+    unsafe { prctl(PR_SET_SECUREBITS, SECUREBITS, 0, 0, 0) };
+}
+
+/// Whether they are locked.
+pub(super) fn securebits_locked() -> bool {
+    // SAFETY: takes integers and changes nothing.
+    Ok(SECUREBITS) == libc::c_ulong::try_from(unsafe { prctl(PR_GET_SECUREBITS, 0, 0, 0, 0) })
+}
 
 /// Empties the bounding, ambient, inheritable, permitted and effective sets, and checks that they are.
 ///

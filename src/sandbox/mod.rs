@@ -8,14 +8,16 @@ mod capabilities;
 mod landlock;
 mod policy;
 mod report;
+mod seccomp;
 
 use nix::sys::prctl;
 use nix::sys::resource::setrlimit;
 use nix::sys::signal::Signal;
 
 pub use landlock::scope_signals;
-pub use policy::{Access, Grants, Network, POLICIES, Place, Policy, Role};
+pub use policy::{ATTRIBUTES, Access, Grants, Network, POLICIES, Place, Policy, Role};
 pub use report::{Landlock, Report};
+pub use seccomp::{Call, Condition, Shim, Test, Way, calls, shims};
 
 /// How strict to be on a kernel that lacks a belt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -72,6 +74,14 @@ pub enum SandboxError {
         /// Why.
         reason: String,
     },
+    /// The kernel refused a system-call filter.
+    #[error("the {role}'s system-call filter can't be put in force: {reason}")]
+    Seccomp {
+        /// The role that asked.
+        role: Role,
+        /// The kernel's or the compiler's reason.
+        reason: String,
+    },
     /// A process attribute or limit could not be set.
     #[error("the {role} can't set {what}: {source}")]
     Process {
@@ -103,7 +113,9 @@ pub fn lock_down(role: Role, grants: &Grants, strictness: Strictness) -> Result<
     }
     let landlock = landlock::restrict(policy, grants, strictness)?;
     capabilities::drop_all(role)?;
-    Ok(Report::read(role, landlock))
+    let report = Report::read(role, landlock);
+    seccomp::restrict(role, grants.way())?;
+    Ok(Report { seccomp: seccomp::mode(), ..report })
 }
 
 /// What every role wants from its first instruction on: no new privileges, no core file, closed to its peers' eyes.
@@ -120,6 +132,7 @@ pub fn harden_process(role: Role) -> Result<(), SandboxError> {
 
 /// Drops the supervisor's capabilities; it does so before anything else exists, so that its children start without.
 pub fn drop_capabilities(role: Role) -> Result<(), SandboxError> {
+    capabilities::lock_securebits();
     capabilities::drop_all(role)
 }
 

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use nix::sys::resource::Resource;
 use serde::{Deserialize, Serialize};
 
+use crate::sandbox::seccomp::Way;
+
 /// What a process is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -84,6 +86,13 @@ pub struct Grants {
     pub port: Option<u16>,
 }
 
+impl Grants {
+    /// How the model is reached, as far as a filter cares.
+    pub(super) fn way(&self) -> Way {
+        if self.port.is_some() { Way::Tcp } else { Way::Nothing }
+    }
+}
+
 /// Core files hold the data and the key; no role writes one.
 pub(super) const CORE: Resource = Resource::RLIMIT_CORE;
 
@@ -92,6 +101,18 @@ const NO_LOCKED: (Resource, u64, &str) = (Resource::RLIMIT_MEMLOCK, 0, "it has n
 const NO_QUEUES: (Resource, u64, &str) = (Resource::RLIMIT_MSGQUEUE, 0, "it has no reason to use message queues");
 const NO_CHILDREN: (Resource, u64, &str) =
     (Resource::RLIMIT_NPROC, 0, "it starts nothing; binds every user but root, for whom the other belts do");
+
+/// What every role has in common, set before anything else and never changed: the attribute, its state, why.
+pub const ATTRIBUTES: &[(&str, &str, &str)] = &[
+    ("no_new_privs", "on", "nothing it executes can gain anything"),
+    ("dumpable", "off", "closed to its peers: no ptrace, no /proc/PID/mem; and no core file"),
+    ("effective, permitted, inheritable and ambient capabilities", "empty", "it needs none; read back"),
+    ("bounding set", "empty where the kernel lets us", "nothing to gain; without CAP_SETPCAP no_new_privs does the same"),
+    ("securebits", "locked where the kernel lets us", "user 0 is nobody special and can't become so again"),
+    ("core", "0", "a core file would hold the data and the key"),
+    ("parent-death signal", "SIGKILL, but for the supervisor", "no role outlives the audit"),
+    ("environment", "empty, but for the supervisor", "nothing of the operator's is in a role's memory"),
+];
 
 /// Bytes of address space: SQLite's own heap limit is 256 MiB; this is the backstop behind it.
 const READER_MEMORY: u64 = 1 << 30;
@@ -179,6 +200,25 @@ impl fmt::Display for Place {
             Self::Program => "its own program",
             Self::DatabaseDirectory => "the database's directory",
             Self::OutputDirectory => "the output directory",
+        })
+    }
+}
+
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ReadFiles => "open files for reading",
+            Self::Execute => "execute",
+            Self::KeepFiles => "read, write, make and remove files",
+        })
+    }
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Nothing => "none",
+            Self::ModelPort => "the model's TCP port, if it has one",
         })
     }
 }

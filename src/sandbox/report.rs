@@ -16,9 +16,17 @@ pub struct Report {
     pub undumpable: bool,
     /// No capability in any usable set.
     pub no_capabilities: bool,
+    /// The rules by which user 0 would have capabilities again are off and locked; only a process that has the right to
+    /// can do that, so nothing is demanded here.
+    pub securebits_locked: bool,
     /// Landlock's state.
     pub landlock: Landlock,
+    /// The mode of the system-call filter: 2 when one is in force.
+    pub seccomp: i32,
 }
+
+/// The mode of a process under a filter.
+const FILTERED: i32 = 2;
 
 /// Landlock's state in a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,7 +45,10 @@ impl Report {
             no_new_privs: prctl::get_no_new_privs().unwrap_or(false),
             undumpable: prctl::get_dumpable().is_ok_and(|dumpable| !dumpable),
             no_capabilities: !capabilities::any_left(),
+            securebits_locked: capabilities::securebits_locked(),
             landlock,
+            // Read last, once the filter is on.
+            seccomp: 0,
         }
     }
 
@@ -55,6 +66,9 @@ impl Report {
         }
         if !self.no_capabilities {
             return missing("an empty capability set");
+        }
+        if self.seccomp != FILTERED {
+            return missing("its system-call filter");
         }
         if !self.landlock.enforced && strictness == Strictness::Required {
             return missing("Landlock");
@@ -74,7 +88,9 @@ mod tests {
             no_new_privs: true,
             undumpable: true,
             no_capabilities: true,
+            securebits_locked: false,
             landlock: Landlock { abi: 7, enforced: true },
+            seccomp: 2,
         };
         let check = |change: fn(&mut Report)| {
             let mut report = whole.clone();
@@ -86,6 +102,7 @@ mod tests {
         assert!(!check(|report| report.no_new_privs = false));
         assert!(!check(|report| report.undumpable = false));
         assert!(!check(|report| report.no_capabilities = false));
+        assert!(!check(|report| report.seccomp = 0));
         assert!(!check(|report| report.landlock.enforced = false));
     }
 }
