@@ -11,6 +11,7 @@
 mod image;
 mod launcher;
 mod policy;
+mod profile;
 mod repertoire;
 mod rooms;
 

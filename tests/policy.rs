@@ -6,7 +6,10 @@ use std::process::Command;
 const SNAPSHOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/snapshots/policy.x86_64.txt");
 
 #[test]
-#[cfg_attr(not(target_arch = "x86_64"), ignore = "call numbers and some calls differ from architecture to architecture")]
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    ignore = "call numbers and some calls differ from architecture to architecture"
+)]
 fn the_policy_is_the_one_that_was_reviewed() {
     let printed = policy(&[]);
     if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {

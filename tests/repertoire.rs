@@ -72,7 +72,11 @@ fn entries(used: &Used) -> Vec<String> {
     for role in [Role::Supervisor, Role::Spawner, Role::Reader, Role::Agent] {
         for call in all(role).filter(|call| !call.fallback) {
             // The cases of a shim are what it refuses, and may go further than what is tried.
-            let cases = if shims(role).iter().any(|shim| std::ptr::eq(&raw const shim.call, call)) { 1 } else { call.cases.len().max(1) };
+            let cases = if shims(role).iter().any(|shim| std::ptr::eq(&raw const shim.call, call)) {
+                1
+            } else {
+                call.cases.len().max(1)
+            };
             for case in 0..cases {
                 // The spawner's list repeats its children's, which are judged where they belong.
                 if !used.contains(&(role.to_string(), call.name, key(call, case))) && !children_have(role, call) {
@@ -86,9 +90,7 @@ fn entries(used: &Used) -> Vec<String> {
 
 fn children_have(role: Role, call: &Call) -> bool {
     role == Role::Spawner
-        && [Role::Reader, Role::Agent]
-            .iter()
-            .any(|child| all(*child).any(|other| std::ptr::eq(other, call)))
+        && [Role::Reader, Role::Agent].iter().any(|child| all(*child).any(|other| std::ptr::eq(other, call)))
 }
 
 /// A role's list, and what is answered with an error.
@@ -108,7 +110,10 @@ fn matching(role: Role, number: i64, arguments: &[u64]) -> Vec<(&'static str, us
             found.push((call.name, key(call, 0)));
         }
         for (index, case) in call.cases.iter().enumerate() {
-            if case.iter().all(|condition| holds(condition.whole, condition.test, arguments[usize::from(condition.argument)])) {
+            if case
+                .iter()
+                .all(|condition| holds(condition.whole, condition.test, arguments[usize::from(condition.argument)]))
+            {
                 let refused = shims(role).iter().any(|shim| std::ptr::eq(&raw const shim.call, call));
                 found.push((call.name, key(call, if refused { 0 } else { index })));
             }
@@ -177,8 +182,10 @@ impl Stage {
         strace.arg(env!("CARGO_BIN_EXE_pi-sql")).args(["--db", "linked.db", "--out", "out"]).args(arguments);
         let output = strace.current_dir(self.0.path()).output().expect("strace is needed here: install it");
         assert!(output.status.success(), "{name}: {}", text(&output));
-        let traced: Vec<Traced> =
-            fs::read_dir(&traces).unwrap().map(|entry| read(&fs::read_to_string(entry.unwrap().path()).unwrap())).collect();
+        let traced: Vec<Traced> = fs::read_dir(&traces)
+            .unwrap()
+            .map(|entry| read(&fs::read_to_string(entry.unwrap().path()).unwrap()))
+            .collect();
         assert!(traced.len() >= 3, "{name}: {} processes", traced.len());
         traced
     }

@@ -112,12 +112,16 @@ fn ways(role: Role) -> &'static [(Way, &'static str)] {
 fn own(role: Role, way: Way) -> impl Iterator<Item = &'static Call> {
     let mut elsewhere: Vec<&[Call]> = Vec::new();
     if role == Role::Spawner {
-        elsewhere.extend(calls(Role::Reader, way).into_iter().skip(1).chain(calls(Role::Agent, way).into_iter().skip(1)));
+        elsewhere
+            .extend(calls(Role::Reader, way).into_iter().skip(1).chain(calls(Role::Agent, way).into_iter().skip(1)));
     }
     if way != Way::Nothing {
         elsewhere.extend(calls(role, Way::Nothing));
     }
-    calls(role, way).into_iter().filter(move |group| !elsewhere.iter().any(|other| std::ptr::eq(*other, *group))).flatten()
+    calls(role, way)
+        .into_iter()
+        .filter(move |group| !elsewhere.iter().any(|other| std::ptr::eq(*other, *group)))
+        .flatten()
 }
 
 fn as_json(role: Role) -> Value {

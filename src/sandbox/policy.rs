@@ -107,7 +107,11 @@ pub const ATTRIBUTES: &[(&str, &str, &str)] = &[
     ("no_new_privs", "on", "nothing it executes can gain anything"),
     ("dumpable", "off", "closed to its peers: no ptrace, no /proc/PID/mem; and no core file"),
     ("effective, permitted, inheritable and ambient capabilities", "empty", "it needs none; read back"),
-    ("bounding set", "empty where the kernel lets us", "nothing to gain; without CAP_SETPCAP no_new_privs does the same"),
+    (
+        "bounding set",
+        "empty where the kernel lets us",
+        "nothing to gain; without CAP_SETPCAP no_new_privs does the same",
+    ),
     ("securebits", "locked where the kernel lets us", "user 0 is nobody special and can't become so again"),
     ("core", "0", "a core file would hold the data and the key"),
     ("parent-death signal", "SIGKILL, but for the supervisor", "no role outlives the audit"),

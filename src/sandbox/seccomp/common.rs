@@ -8,9 +8,8 @@ use nix::libc::{
 use super::call::{Call, Test, call, is, low, without};
 
 /// The flags of private memory without a file behind it, and what an allocator may add to them.
-const PRIVATE_MEMORY: Test = Test::Bits(!(MAP_NORESERVE | MAP_STACK | MAP_FIXED) as u32 as u64, {
-    (MAP_PRIVATE | MAP_ANONYMOUS) as u64
-});
+const PRIVATE_MEMORY: Test =
+    Test::Bits(!(MAP_NORESERVE | MAP_STACK | MAP_FIXED) as u32 as u64, { (MAP_PRIVATE | MAP_ANONYMOUS) as u64 });
 /// A futex operation, whatever its clock: private or shared makes no difference without shared memory.
 const fn futex(operation: i32) -> Test {
     const CLOCK_REALTIME: i32 = 256;

@@ -1,7 +1,8 @@
 //! The reader's list: open and read files, take locks, answer on one channel.
 
 use nix::libc::{
-    EACCES, EPERM, F_GETLK, F_OFD_SETLK, F_SETLK, MAP_SHARED, O_ACCMODE, O_CREAT, O_RDWR, O_TRUNC, O_WRONLY, PROT_READ, STDERR_FILENO,
+    EACCES, EPERM, F_GETLK, F_OFD_SETLK, F_SETLK, MAP_SHARED, O_ACCMODE, O_CREAT, O_RDWR, O_TRUNC, O_WRONLY, PROT_READ,
+    STDERR_FILENO,
 };
 
 use super::call::{Call, SEND_CONNECTED, Shim, Test, call, is, low};
@@ -11,7 +12,10 @@ pub(super) const READER: &[Call] = &[
     call!(SYS_recvfrom, "its channel: what it is to run"),
     call!(SYS_sendto, [SEND_CONNECTED], "its channel: what came of it"),
     call!(fallback SYS_write, [[is(0, STDERR_FILENO)]], "its last words, on standard error"),
-    call!(SYS_openat, "the database and its siblings, again when they are replaced; Landlock says where, the shim below how"),
+    call!(
+        SYS_openat,
+        "the database and its siblings, again when they are replaced; Landlock says where, the shim below how"
+    ),
     call!(SYS_pread64, "the database's pages"),
     call!(fallback SYS_read, "the table of mounts, where it is readable (a database in the root directory)"),
     call!(fallback SYS_lseek, "as above"),
@@ -26,7 +30,11 @@ pub(super) const READER: &[Call] = &[
     call!(SYS_access, "a log's index: readable?"),
     #[cfg(target_arch = "aarch64")]
     call!(SYS_faccessat, "a log's index: readable?"),
-    call!(SYS_fcntl, [[is(1, F_SETLK)], [is(1, F_GETLK)], [is(1, F_OFD_SETLK)]], "a reader's locks, SQLite's and our own"),
+    call!(
+        SYS_fcntl,
+        [[is(1, F_SETLK)], [is(1, F_GETLK)], [is(1, F_OFD_SETLK)]],
+        "a reader's locks, SQLite's and our own"
+    ),
     call!(SYS_geteuid, "SQLite asks who owns the log's index"),
     call!(SYS_mmap, [[low(2, Test::Is(PROT_READ as u64)), is(3, MAP_SHARED)]], "the log's index, to read only"),
     call!(SYS_munmap, "the log's index is let go"),

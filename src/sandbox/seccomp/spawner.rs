@@ -20,7 +20,11 @@ pub(super) const SPAWNER: &[Call] = &[
     call!(SYS_read, "children's ends"),
     call!(SYS_recvmsg, [[is(2, MSG_CMSG_CLOEXEC)]], "orders, with a new role's descriptors beside them"),
     call!(SYS_sendmsg, [[is(2, MSG_NOSIGNAL)]], "reports"),
-    call!(SYS_fcntl, [[is(1, F_DUPFD_CLOEXEC)]], "a new role's descriptors, out of the way of the numbers they will get"),
+    call!(
+        SYS_fcntl,
+        [[is(1, F_DUPFD_CLOEXEC)]],
+        "a new role's descriptors, out of the way of the numbers they will get"
+    ),
     call!(SYS_clone, [FORK], "a new role's process"),
     call!(SYS_kill, [KILL_ONE], "the end of a role"),
     call!(SYS_wait4, "how a role ended"),
@@ -33,7 +37,11 @@ pub(super) const START: &[Call] = &[
     #[cfg(target_arch = "x86_64")]
     call!(SYS_dup2, "a new process: its descriptors get their numbers"),
     call!(fallback SYS_dup3, "the same, where the C library has only this one"),
-    call!(SYS_execveat, [[is(4, AT_EMPTY_PATH)]], "a new process: by descriptor only; Landlock knows one inode to execute"),
+    call!(
+        SYS_execveat,
+        [[is(4, AT_EMPTY_PATH)]],
+        "a new process: by descriptor only; Landlock knows one inode to execute"
+    ),
     #[cfg(target_arch = "x86_64")]
     call!(SYS_arch_prctl, [[low(0, Test::Is(0x1002))]], "start: the C library's thread pointer (ARCH_SET_FS)"),
     call!(SYS_set_tid_address, "start: the C library"),

@@ -1,7 +1,8 @@
 //! The supervisor's list: keep files in one directory, talk to the roles, to the person and to the spawner.
 
 use nix::libc::{
-    AF_UNIX, AT_EMPTY_PATH, F_DUPFD_CLOEXEC, F_SETFL, FIONBIO, MSG_CMSG_CLOEXEC, MSG_NOSIGNAL, O_NONBLOCK, SOCK_CLOEXEC, SOCK_STREAM,
+    AF_UNIX, AT_EMPTY_PATH, F_DUPFD_CLOEXEC, F_SETFL, FIONBIO, MSG_CMSG_CLOEXEC, MSG_NOSIGNAL, O_NONBLOCK,
+    SOCK_CLOEXEC, SOCK_STREAM,
 };
 
 use super::call::{Call, KILL_ONE, SEND_CONNECTED, Test, call, is, low};
