@@ -29,7 +29,7 @@
             inside = builtins.substring (builtins.stringLength (toString ./.) + 1) (-1) path;
             top = builtins.head (builtins.split "/" inside);
           in
-          builtins.elem top [ ".cargo" ".pi" "Cargo.lock" "Cargo.toml" "benches" "examples" "rust-toolchain.toml" "scripts" "src" "tests" ];
+          builtins.elem top [ ".cargo" ".pi" "Cargo.lock" "Cargo.toml" "benches" "examples" "scripts" "src" "tests" ];
       };
       common = { inherit (cargo) name version; };
       epoch = self.lastModified or 1;

@@ -119,7 +119,7 @@ impl Stage {
             chown(self.directory.path(), Some(PERSON), Some(PERSON)).unwrap();
             let socket = env::var("DOCKER_HOST").unwrap_or_else(|_| "unix:///var/run/docker.sock".into());
             let group = fs::metadata(socket.trim_start_matches("unix://")).unwrap().gid();
-            command.uid(PERSON).gid(group).env("PI_SQL_USER", format!("{PERSON}:{PERSON}"));
+            command.uid(PERSON).gid(group).env("PI_SQL_USER", format!("{PERSON}:{PERSON}")).env("HOME", "/nonexistent");
         }
         command
     }
@@ -377,6 +377,29 @@ fn the_launcher_makes_a_sample_for_the_caller_and_reads_sql_from_its_input() {
     let mut query = stage.launcher(&["query", "--db", "new.db", "--format", "csv", "-"]);
     let output = query.stdin(fs::File::open(sql).unwrap()).output().unwrap();
     assert_eq!(stdout(&output), "answer\n42\n", "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+#[ignore = "needs an engine: scripts/test-image"]
+fn every_command_works_behind_the_container_s_filter() {
+    let stage = Stage::new();
+    for call in [
+        &["--db", "replica.db", "--", QUESTION][..],
+        &["schema", "--db", "replica.db"],
+        &["schema", "--db", "replica.db", "events"],
+        &["audit", "verify"],
+        &["audit", "show"],
+        &["audit", "tail"],
+        &["prompt"],
+        &["policy"],
+        &["health", "--db", "replica.db", "--max-age", "1h"],
+        &["sample", "new.db"],
+        &["sample", "--force", "new.db"],
+        &["--help"],
+    ] {
+        let output = run(&mut stage.launcher(call));
+        assert!(output.status.success(), "{call:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
 }
 
 #[test]

@@ -16,7 +16,7 @@ const BEFORE: &[(&str, &str)] = &[
     ("mkdir", "the output directory, when it is made"),
     ("pwrite64", "a new sample"),
     ("unlink", "a new sample's journal"),
-    ("fchmod", "a new sample takes the place of an old one"),
+    ("renameat2", "a new sample gets its name, if that is free"),
 ];
 
 /// What engines call between their own use of this filter and the start of the program (runc and crun).

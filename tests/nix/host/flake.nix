@@ -4,9 +4,9 @@
   outputs =
     { self }:
     let
-      home = builtins.getEnv "HOME";
-      rustup = if builtins.getEnv "RUSTUP_HOME" != "" then builtins.getEnv "RUSTUP_HOME" else "${home}/.rustup";
-      crates = if builtins.getEnv "CARGO_HOME" != "" then builtins.getEnv "CARGO_HOME" else "${home}/.cargo";
+      # scripts/test-nix names them: where the compiler is, and where the crates are.
+      toolchain = builtins.getEnv "PI_SQL_TOOLCHAIN";
+      crates = builtins.getEnv "PI_SQL_CRATES";
 
       packages =
         system: target:
@@ -34,7 +34,7 @@
             runCommand "vendor" { inherit list; passAsFile = [ "list" ]; } ''
               mkdir "$out"
               while read -r sum crate || [ -n "$crate" ]; do
-                file=$(ls ${crates}/registry/cache/*/"$crate.crate")
+                file=$(ls ${crates}/*/"$crate.crate")
                 echo "$sum  $file" | sha256sum --check --quiet
                 tar -xzf "$file" -C "$out"
                 printf '{"files":{},"package":"%s"}' "$sum" > "$out/$crate/.cargo-checksum.json"
@@ -82,8 +82,7 @@
               export HOME=$PWD CARGO_HOME=$PWD/.cargo-home CARGO_TARGET_DIR=$PWD/target
               mkdir "$CARGO_HOME"
               printf '[source.crates-io]\nreplace-with = "vendored"\n[source.vendored]\ndirectory = "%s"\n' "$vendored" > "$CARGO_HOME/config.toml"
-              channel=$(sed -n 's/^channel = "\(.*\)"$/\1/p' rust-toolchain.toml)
-              export PATH=$(echo ${rustup}/toolchains/"$channel"-*/bin):$PATH
+              export PATH=${toolchain}/bin:$PATH
               export CFLAGS="-ffile-prefix-map=$PWD=/src -ffile-prefix-map=$vendored=/cargo"
               export RUSTFLAGS="$RUSTFLAGS --remap-path-prefix=$PWD=/src --remap-path-prefix=$vendored=/cargo"
               cargo build --release --frozen --target "$target"
