@@ -8,12 +8,14 @@
 )]
 #![allow(missing_docs, reason = "a test's name says what it proves")]
 
+mod health;
 mod image;
 mod launcher;
 mod policy;
 mod profile;
 mod repertoire;
 mod rooms;
+mod supply;
 
 #[test]
 fn no_test_file_is_forgotten() {

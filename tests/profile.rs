@@ -53,7 +53,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("unlink", "unlinkat"),
 ];
 
-/// PROT_EXEC: the program is static and maps no code.
+/// `PROT_EXEC`: the program is static and maps no code.
 const EXECUTABLE: u64 = 0x4;
 /// The flags of `clone` that make namespaces, all of them.
 const NAMESPACES: u64 = 0x7e02_0080;
@@ -91,12 +91,12 @@ fn profile() -> Value {
     let conditional = ["clone", "mmap", "mprotect", "socket", "socketpair"];
     roles.retain(|name| !conditional.contains(&name.as_str()));
     let before: Vec<&str> = BEFORE.iter().map(|(name, _)| *name).filter(|name| !roles.contains(*name)).collect();
-    let known = |name: &str| roles.contains(name) || before.contains(&name);
-    let engine: Vec<&str> = ENGINE.iter().copied().filter(|name| !known(name)).collect();
+    let listed = |name: &str| roles.contains(name) || before.contains(&name);
+    let engine: Vec<&str> = ENGINE.iter().copied().filter(|name| !listed(name)).collect();
     let elsewhere: Vec<&str> =
-        ELSEWHERE.iter().filter(|(older, newer)| known(older) && !known(newer)).map(|(_, newer)| *newer).collect();
+        ELSEWHERE.iter().filter(|(older, newer)| listed(older) && !listed(newer)).map(|(_, newer)| *newer).collect();
     let allowed = |names: Value, why: &str| json!({ "names": names, "action": "SCMP_ACT_ALLOW", "comment": why });
-    let mut rules = vec![
+    let mut syscalls = vec![
         allowed(json!(roles), "what any role's own list allows; those lists are far shorter and check arguments"),
         allowed(json!(before), "before the roles have locked themselves down"),
         allowed(json!(engine), "the engine, between this filter and the program"),
@@ -106,9 +106,10 @@ fn profile() -> Value {
         when("mprotect", 2, "SCMP_CMP_MASKED_EQ", EXECUTABLE, 0, "memory that can't be executed"),
         when("socketpair", 0, "SCMP_CMP_EQ", FAMILIES[0], 0, "the roles' channels"),
     ];
-    rules.extend(FAMILIES.iter().map(|family| when("socket", 0, "SCMP_CMP_EQ", *family, 0, "the model's connection")));
+    syscalls
+        .extend(FAMILIES.iter().map(|family| when("socket", 0, "SCMP_CMP_EQ", *family, 0, "the model's connection")));
     // C libraries try the older call when this one is not there; its flags can't be checked here.
-    rules.push(json!({ "names": ["clone3"], "action": "SCMP_ACT_ERRNO", "errnoRet": 38, "comment": "not there" }));
+    syscalls.push(json!({ "names": ["clone3"], "action": "SCMP_ACT_ERRNO", "errnoRet": 38, "comment": "not there" }));
     json!({
         "defaultAction": "SCMP_ACT_ERRNO",
         "defaultErrnoRet": 1,
@@ -116,11 +117,11 @@ fn profile() -> Value {
             { "architecture": "SCMP_ARCH_X86_64", "subArchitectures": [] },
             { "architecture": "SCMP_ARCH_AARCH64", "subArchitectures": [] },
         ],
-        "syscalls": rules,
+        "syscalls": syscalls,
     })
 }
 
-/// Written on x86_64, where each call has its older name, too.
+/// Written on `x86_64`, where each call has its older name, too.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn the_container_s_filter_is_what_the_table_says() {

@@ -21,6 +21,10 @@ const FIRST_LOOK: usize = 64;
 
 /// `pi-sql health`.
 #[derive(clap::Args)]
+#[command(
+    after_help = "Exit codes: 0 healthy, 2 usage, 5 the database can't be opened, 6 a belt is not in force, 7 the last \
+                        good run is overdue or the audit log can't be read."
+)]
 pub(crate) struct Args {
     /// How old the last good run may be, such as 36h or 8d. Without it only the database is looked at.
     #[arg(long, env = "PI_SQL_MAX_AGE", value_name = "AGE", value_parser = age)]
