@@ -25,9 +25,10 @@ let
     config._module.args.pkgs.stdenv.hostPlatform.system = "x86_64-linux";
   };
   evaluate = settings: (lib.evalModules { modules = [ self.nixosModules.default nixos { services.pi-sql = settings; } ]; }).config;
+  package = runCommand "package" { } ''mkdir "$out"'';
   settings = {
     enable = true;
-    package = "/package";
+    inherit package;
     database = "/srv/replica/app.db";
     question = "how many accounts?";
   };
@@ -40,8 +41,8 @@ let
 
   holds = {
     "off means nothing" = off.systemd.services == { } && off.systemd.timers == { } && off.systemd.packages == [ ];
-    "the program is the package's" = on.systemd.services.pi-sql.serviceConfig.ExecStart == [ "" "/package/bin/pi-sql -- \${QUESTION}" ];
-    "nothing else may be executed" = on.systemd.services.pi-sql.serviceConfig.ExecPaths == [ "" "/package/bin/pi-sql" ];
+    "the program is the package's" = on.systemd.services.pi-sql.serviceConfig.ExecStart == [ "" "${package}/bin/pi-sql -- \${QUESTION}" ];
+    "nothing else may be executed" = on.systemd.services.pi-sql.serviceConfig.ExecPaths == [ "" "${package}/bin/pi-sql" ];
     "the question and the database arrive" = on.systemd.services.pi-sql.environment == { PI_SQL_DB = "/srv/replica/app.db"; QUESTION = "how many accounts?"; };
     "no network without a model elsewhere" = !(on.systemd.services.pi-sql.serviceConfig ? PrivateNetwork);
     "a network with one" = online.systemd.services.pi-sql.serviceConfig.PrivateNetwork == false;
