@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
@@ -114,6 +114,29 @@ fn every_belt_is_asked_for() {
     }
     assert!(!words.iter().any(|word| word == "--tty"), "no terminal here");
     assert_eq!(inside(&words), ["--", "how many?"]);
+}
+
+#[test]
+fn a_terminal_is_passed_on_where_there_is_one() {
+    let release = Release::with("docker");
+    let launcher = release.directory.path().join("release/scripts/pi-sql");
+    let line = format!("'{}' --db replica/app.db doctor", launcher.display());
+    let path = format!("{}:/usr/bin:/bin", release.directory.path().join("engines").display());
+    let mut terminal = Command::new("script");
+    terminal.args(["-qec", &line, "/dev/null"]).current_dir(release.here()).env_clear();
+    let output = terminal.env("PATH", path).env("PI_SQL_ENGINE", "docker").stdin(Stdio::null()).output().unwrap();
+    let words = String::from_utf8(output.stdout).unwrap();
+    assert!(words.lines().any(|word| word.trim() == "--tty"), "{words}");
+}
+
+#[test]
+fn further_options_are_words_and_never_commands() {
+    let release = Release::with("docker").set("PI_SQL_ENGINE_OPTIONS", "--label a=$(touch${IFS}gone) --init *");
+    let words = release.told(&["--db", "replica/app.db", "doctor"]);
+    for word in ["--label", "a=$(touch${IFS}gone)", "--init", "*"] {
+        assert!(words.contains(&word.to_owned()), "{word}: {words:?}");
+    }
+    assert!(!release.here().join("gone").exists());
 }
 
 #[test]
