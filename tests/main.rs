@@ -17,17 +17,22 @@ mod commands;
 mod crash;
 mod databases;
 mod doctor;
+mod health;
 mod hiding;
+mod image;
 mod isolation;
 mod kernel;
+mod launcher;
 mod output;
 mod policy;
 mod processes;
+mod profile;
 mod query;
 mod repertoire;
 mod roles;
 mod rooms;
 mod shipped;
+mod supply;
 mod support;
 
 #[test]

@@ -9,6 +9,7 @@ mod audit;
 mod doctor;
 mod eval;
 mod failure;
+mod health;
 mod options;
 mod output;
 mod policy;
@@ -75,6 +76,8 @@ enum Command {
     Policy(policy::Args),
     /// Prove the belts where they run.
     Doctor(doctor::Args),
+    /// Say whether a run would work now: for health checks.
+    Health(health::Args),
     /// Take belts off and make holes, as standard input tells (in builds for tests only).
     #[cfg(feature = "belt-switches")]
     Trial,
@@ -119,6 +122,7 @@ fn dispatch(line: CommandLine) -> Result<ExitCode, Failure> {
         Some(Command::Sample(args)) => done(sample::run(&args)),
         Some(Command::Policy(args)) => done(policy::run(&args, out)),
         Some(Command::Doctor(args)) => doctor::run(&options, &args, out),
+        Some(Command::Health(args)) => done(health::run(&options, &args, out)),
         #[cfg(feature = "belt-switches")]
         Some(Command::Trial) => done(trial::run(&options, out)),
         Some(Command::Eval(args)) => eval::run(&options, &args, out),

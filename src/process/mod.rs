@@ -5,6 +5,7 @@
 
 mod agent;
 mod channel;
+mod checkup;
 mod descriptor;
 mod frame;
 mod message;
@@ -18,6 +19,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+pub use checkup::try_database;
 pub use message::AgentSetup;
 pub(crate) use supervisor::{ENDING, signal_that_came};
 pub use supervisor::{Happening, Setup, Supervisor, SupervisorError};

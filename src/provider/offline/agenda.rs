@@ -24,16 +24,14 @@ pub(super) enum Step {
     Say(String),
 }
 
-/// Words of the longest question that is read: several times the longest that anybody asks. Reading compares words with
-/// words, so that a page of them would take a second, and sixteen thousand took twenty.
-const MOST_WORDS: usize = 300;
 /// The most tool calls for one question.
 const MOST_CALLS: usize = 12;
 /// Of them, the most that describe a table: the rest list, look up and answer.
 const MOST_DESCRIBED: usize = 8;
 /// Calls kept for a look-up, two probes and the answer.
 const RESERVED: usize = 4;
-/// The longest question that is read, in words and marks: a sentence of more is not understood anyway.
+/// The longest question that is read, in words and marks: a sentence of more is not understood anyway, and reading
+/// compares words with words, so that sixteen thousand took twenty seconds.
 const MOST_WORDS: usize = 80;
 /// The most pages of tables that are turned before names are filtered instead.
 const MOST_PAGES: usize = 2;
@@ -59,12 +57,6 @@ fn decide(transcript: &Transcript) -> Step {
     }
     if tokens.is_empty() {
         return Step::Say("CANNOT: there is no question.".to_owned());
-    }
-    if tokens.len() > MOST_WORDS {
-        return Step::Say(format!(
-            "CANNOT: the question has {} words, and I follow {MOST_WORDS} at most. Please ask it in fewer words.",
-            tokens.len()
-        ));
     }
     if let Some(step) = list(transcript, &tokens) {
         return step;
