@@ -24,9 +24,6 @@ pub(super) enum Step {
     Say(String),
 }
 
-/// Words of the longest question that is read: several times the longest that anybody asks. Reading compares words with
-/// words, so that a page of them would take a second, and sixteen thousand took twenty.
-const MOST_WORDS: usize = 300;
 /// The most tool calls for one question.
 const MOST_CALLS: usize = 12;
 /// Of them, the most that describe a table: the rest list, look up and answer.
@@ -59,12 +56,6 @@ fn decide(transcript: &Transcript) -> Step {
     }
     if tokens.is_empty() {
         return Step::Say("CANNOT: there is no question.".to_owned());
-    }
-    if tokens.len() > MOST_WORDS {
-        return Step::Say(format!(
-            "CANNOT: the question has {} words, and I follow {MOST_WORDS} at most. Please ask it in fewer words.",
-            tokens.len()
-        ));
     }
     if let Some(step) = list(transcript, &tokens) {
         return step;
