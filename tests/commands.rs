@@ -149,12 +149,15 @@ fn a_hostile_schema_is_shown_and_asked_about_all_the_same() {
 #[test]
 fn the_doctor_finds_nothing_wrong_here_and_says_what_is() {
     let place = Place::new();
-    place.run(["doctor"]).go().exits(0).shows("ok   guard").shows("ok   database").shows("ok   audit");
-    let checks = place.run(["doctor", "--json"]).go().exits(0).json();
-    assert!(checks.as_array().unwrap().iter().all(|check| check["ok"] == true), "{checks}");
-    place.run(["doctor"]).db("/nowhere.db").go().exits(6).shows("FAIL start").shows("/nowhere.db");
-    std::fs::write(place.out().join("audit.jsonl"), "garbage\n").unwrap();
-    place.run(["doctor"]).go().exits(6).shows("FAIL");
+    // Not beside the database: what lies there is open to the reader.
+    let elsewhere = tempfile::tempdir().unwrap();
+    let doctor = || place.run(["doctor"]).out(elsewhere.path());
+    doctor().go().exits(0).shows("ok   guard").shows("ok   database").shows("ok   audit").shows("ok   attempts");
+    let report = place.run(["doctor", "--json"]).out(elsewhere.path()).go().exits(0).json();
+    assert_eq!(report["healthy"], true, "{report}");
+    doctor().db("/nowhere.db").go().exits(6).shows("FAIL start").shows("/nowhere.db");
+    std::fs::write(elsewhere.path().join("audit.jsonl"), "garbage\n").unwrap();
+    doctor().go().exits(6).shows("FAIL");
 }
 
 #[test]

@@ -184,7 +184,7 @@ impl Stage {
         fs::create_dir(&traces).unwrap();
         let mut strace = command("strace");
         strace.args(["-ff", "-n", "-q", "-e", "raw=!execveat,execve", "-e", "signal=none", "-o"]).arg(traces.join("t"));
-        strace.arg(env!("CARGO_BIN_EXE_pi-sql")).args(["--db", "linked.db", "--out", "out"]).args(arguments);
+        strace.arg(env!("CARGO_BIN_EXE_pi-sql")).args(["--db", "pi/../linked.db", "--out", "out"]).args(arguments);
         let output = strace.current_dir(self.0.path()).output().expect("strace is needed here: install it");
         assert!(output.status.success(), "{name}: {}", text(&output));
         let processes: Vec<Traced> = fs::read_dir(&traces)

@@ -27,6 +27,10 @@ pub(super) fn answer(
     let told = match rows.rows.as_slice() {
         [] => nothing(question, schema, plan),
         [row] if row.len() == 1 => single(question, schema, plan, &row[0]),
+        [row] if is_full_name(schema, plan) => {
+            let name = row.iter().map(plain).collect::<Vec<_>>().join(" ");
+            named(question, &name).unwrap_or_else(|| format!("{}: {name}", subject(question)))
+        }
         [row] if plan.groups.is_empty() || plan.limit.is_some() => {
             let parts: Vec<String> = row
                 .iter()
@@ -36,7 +40,7 @@ pub(super) fn answer(
             let parts = if plan.outputs == [Output::All] { row.iter().map(plain).collect() } else { parts };
             format!("{}: {}", subject(question), parts.join(", "))
         }
-        many => list(question, plan, many, all),
+        many => list(question, schema, plan, many, all),
     };
     let told = match probe.filter(|_| plan.limit == Some(1)).map(|probe| tie(plan, rows, probe)) {
         Some(Some(tied)) => format!("{}{tied}", told.trim_end_matches(['.', ' '])),
@@ -68,7 +72,7 @@ fn repeats(plan: &Plan, rows: &[Vec<Value>]) -> bool {
         let shown = row.iter().zip(&plan.outputs).filter(|(_, output)| matches!(output, Output::Column(_)));
         shown.map(|(cell, _)| cell.to_string()).collect::<Vec<_>>()
     };
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = std::collections::BTreeSet::new();
     rows.iter().any(|row| !seen.insert(names(row)))
 }
 
@@ -244,7 +248,7 @@ fn agree(text: &str) -> String {
     out
 }
 
-fn list(question: &str, plan: &Plan, rows: &[Vec<Value>], all: Option<i64>) -> String {
+fn list(question: &str, schema: &Schema, plan: &Plan, rows: &[Vec<Value>], all: Option<i64>) -> String {
     let told: Vec<String> = rows
         .iter()
         .take(MOST_NAMED)
@@ -256,6 +260,7 @@ fn list(question: &str, plan: &Plan, rows: &[Vec<Value>], all: Option<i64>) -> S
                 .collect();
             match cells.as_slice() {
                 [only] => only.clone(),
+                [first, last] if is_full_name(schema, plan) => format!("{first} {last}"),
                 [name, number] => format!("{name}: {number}"),
                 many => format!("({})", many.join(", ")),
             }
@@ -271,6 +276,12 @@ fn list(question: &str, plan: &Plan, rows: &[Vec<Value>], all: Option<i64>) -> S
     } else {
         format!("{subject}{all}: {told}")
     }
+}
+
+/// Whether what is shown is a person's first and last name.
+fn is_full_name(schema: &Schema, plan: &Plan) -> bool {
+    let [Output::Column(first), Output::Column(last)] = plan.outputs.as_slice() else { return false };
+    schema.column(*first).words == ["first", "name"] && schema.column(*last).words == ["last", "name"]
 }
 
 fn nothing(question: &str, schema: &Schema, plan: &Plan) -> String {

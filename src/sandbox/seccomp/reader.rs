@@ -27,6 +27,7 @@ pub(super) const READER: &[Call] = &[
     #[cfg(target_arch = "aarch64")]
     call!(SYS_readlinkat, "the database's path may be a link that moves on"),
     call!(SYS_getcwd, "the database may be named by a relative path"),
+    call!(SYS_faccessat2, "the C library, where the database's path goes up again (`..`)"),
     #[cfg(target_arch = "x86_64")]
     call!(SYS_access, "a log's index: readable?"),
     #[cfg(target_arch = "aarch64")]

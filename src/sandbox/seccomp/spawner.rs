@@ -48,6 +48,7 @@ pub(super) const START: &[Call] = &[
     call!(SYS_rseq, "start: the C library"),
     call!(SYS_mprotect, [[low(2, Test::Is(nix::libc::PROT_READ as u64))]], "start: tables are made read-only"),
     call!(SYS_rt_sigaction, [[is(0, SIGPIPE)]], "start: a closed channel is an error, not death"),
+    call!(SYS_rt_sigaction, [[is(0, SIGCHLD)]], "start: a caller that ignored deaths is not followed in that"),
     call!(fallback SYS_sched_getaffinity, "start: where its memory map is readable (a database in the root directory)"),
     call!(SYS_fcntl, [[is(1, F_SETFD)]], "start: what was inherited goes at exec"),
     call!(SYS_epoll_create1, "start: the agent's runtime"),

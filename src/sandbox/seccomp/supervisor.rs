@@ -1,7 +1,8 @@
 //! The supervisor's list: keep files in one directory, talk to the roles, to the person and to the spawner.
 
 use nix::libc::{
-    AF_UNIX, AT_EMPTY_PATH, F_DUPFD_CLOEXEC, FIONBIO, MSG_CMSG_CLOEXEC, MSG_NOSIGNAL, O_PATH, SOCK_CLOEXEC, SOCK_STREAM,
+    AF_UNIX, AT_EMPTY_PATH, F_DUPFD_CLOEXEC, FIONBIO, MSG_CMSG_CLOEXEC, MSG_NOSIGNAL, O_PATH, SIGHUP, SIGINT, SIGTERM,
+    SOCK_CLOEXEC, SOCK_STREAM,
 };
 
 use super::call::{Call, KILL_ONE, SEND_CONNECTED, Test, call, is, low, without};
@@ -28,6 +29,16 @@ pub(super) const SUPERVISOR: &[Call] = &[
     call!(SYS_clock_nanosleep, "waiting for the spawner's end, and for another writer of the audit"),
     call!(SYS_openat, [[without(2, O_PATH)]], "the audit's files; where is Landlock's part"),
     call!(SYS_statx, "is the audit's file still the one with the name"),
+    call!(SYS_signalfd4, "signals that come while an answer is written"),
+    call!(
+        fallback SYS_tgkill,
+        [
+            [low(0, Test::Own), is(2, SIGINT)],
+            [low(0, Test::Own), is(2, SIGTERM)],
+            [low(0, Test::Own), is(2, SIGHUP)]
+        ],
+        "a signal that came while an answer was written is passed on to its own loop"
+    ),
     call!(SYS_fdatasync, "nothing runs before its record is on disk"),
     call!(SYS_fsync, "a new name of a file is on disk"),
     call!(SYS_flock, "one writer of the audit at a time"),

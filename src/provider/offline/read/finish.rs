@@ -83,7 +83,13 @@ impl Reader<'_> {
                 let col = self.attribute_column(plan.root, *atom, *owner)?;
                 plan.outputs.push(if *said { Output::Different(col) } else { self.how_many(col)? });
             }
-            Item::Entity(table) => plan.outputs.push(Output::Column(self.shown(*table)?)),
+            Item::Entity(table) => {
+                let full = self.full_name(*table);
+                if full.is_empty() {
+                    plan.outputs.push(Output::Column(self.shown(*table)?));
+                }
+                plan.outputs.extend(full.into_iter().map(Output::Column));
+            }
             Item::Column(col) => plan.outputs.push(Output::Column(*col)),
             Item::Everything => plan.outputs.push(Output::All),
             Item::Rows => plan.outputs.push(Output::Rows),
@@ -144,7 +150,30 @@ impl Reader<'_> {
             Some(table) => self.column_in(atom, table)?,
             None => self.column_near(atom, root)?,
         };
-        found.ok_or_else(|| Trouble::Stuck(atom.raw.clone()))
+        let stray = |col: &Col| {
+            owner.is_none() && atom.fit_in(col.table) >= 9 && self.is_stray(*col, root) && atom.end - atom.first == 1
+        };
+        match found {
+            // An employee without a `name` is not called by the department's.
+            Some(col) if stray(&col) => Err(Trouble::Decline(format!(
+                "{} has no column “{}”: please say which one to show.",
+                self.schema.tables[root].name, atom.raw
+            ))),
+            Some(col) => Ok(col),
+            None => Err(Trouble::Stuck(atom.raw.clone())),
+        }
+    }
+
+    /// First and last name, where rows are named by both.
+    fn full_name(&self, table: TableId) -> Vec<Col> {
+        let named =
+            |wanted: &str| self.schema.columns(table).find(|&col| self.schema.column(col).words == [wanted, "name"]);
+        match (named("first"), named("last")) {
+            (Some(first), Some(last)) if self.schema.display(table).is_none_or(|col| col == first || col == last) => {
+                vec![first, last]
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// The column that names a table's rows.

@@ -52,8 +52,13 @@ impl Reader<'_> {
         self.subject = self.asked_column(&head, &scope)?;
         self.modifiers(&mut scope)?;
         self.more(&mut head, &mut scope)?;
-        if let Some(role) = head.asks {
-            self.place_or_time(&mut head, &scope, role)?;
+        match head.asks {
+            // `who` asks for rows, not for a column.
+            Some(Role::Who) if !matches!(head.items.first(), Some(Item::Entity(_))) => {
+                return Err(self.trouble_at(&self.atoms[0]));
+            }
+            Some(role @ (Role::Where | Role::When)) => self.place_or_time(&mut head, &scope, role)?,
+            _ => {}
         }
         self.finish(&scope, &head.items)
     }
@@ -122,13 +127,12 @@ impl Reader<'_> {
             match self.role() {
                 Some(Role::Distinct) => head.distinct = true,
                 Some(Role::Sort) => self.sorting = true,
-                Some(role @ (Role::Where | Role::When)) if head.items.is_empty() => head.asks = Some(role),
+                Some(role @ (Role::Where | Role::When | Role::Who)) if head.items.is_empty() => head.asks = Some(role),
                 Some(Role::Do) if head.asks.is_some() => {}
                 Some(Role::Each) if self.noun_ahead().is_none() => {}
                 Some(
                     Role::Opens
                     | Role::Which
-                    | Role::Who
                     | Role::Be
                     | Role::Determiner
                     | Role::Some

@@ -374,6 +374,10 @@ impl Reader<'_> {
             Some(Cond::Related(last)) if near.table != scope.table => self.column_in(atom, last.table)?.unwrap_or(near),
             _ => near,
         };
+        let spoken_of = matches!(scope.conds.last(), Some(Cond::Related(last)) if last.table == col.table);
+        if self.is_stray(col, scope.table) && !spoken_of {
+            return Ok(false);
+        }
         if dates::format(self.schema.column(col)).is_some() {
             self.date = Some(col);
         }

@@ -104,7 +104,15 @@ impl Reader<'_> {
             return self.ranked_relation(scope, noun).map(Some);
         }
         match self.column_near(atom, scope.table)? {
-            Some(col) => self.ranked_column(col, counting, words).map(Some),
+            Some(col) => {
+                let by = self.ranked_column(col, counting, words)?;
+                // `who has the most hours` adds them up; `the most at once` and `the highest` are single rows.
+                let single = self.peek().is_some_and(|atom| {
+                    atom.raw.to_lowercase().starts_with("at one") || atom.raw.eq_ignore_ascii_case("at once")
+                });
+                let many = self.way(scope.table, col.table, None, words)?.iter().any(|step| !step.forward);
+                Ok(Some(if many && !single && is_amount(words) { RankBy::Aggregate(Aggregate::Sum, col) } else { by }))
+            }
             None => Ok(None),
         }
     }
@@ -112,8 +120,7 @@ impl Reader<'_> {
     /// A column to rank by. `most languages` counts them: only amounts and dates have a most of their own.
     fn ranked_column(&mut self, col: Col, counting: bool, words: &str) -> Read<RankBy> {
         let column = self.schema.column(col);
-        let amounts = ["most", "least", "fewest", "most of"].contains(&words.to_lowercase().as_str());
-        let sortable = column.is_number() || (!counting && (!amounts || dates::format(column).is_some()));
+        let sortable = column.is_number() || (!counting && (!is_amount(words) || dates::format(column).is_some()));
         if !sortable {
             return Err(self.trouble());
         }
@@ -220,4 +227,9 @@ pub(super) fn ranked_conds(inner: &Scope, words: &str) -> Read<Vec<Cond>> {
         Some(_) => return Err(Trouble::Stuck(words.to_owned())),
     }
     Ok(conds)
+}
+
+/// Whether a superlative speaks of how much there is, not of how high a value is.
+fn is_amount(words: &str) -> bool {
+    ["most", "least", "fewest", "most of"].contains(&words.to_lowercase().as_str())
 }

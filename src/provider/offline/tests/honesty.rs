@@ -31,6 +31,20 @@ fn what_it_can_not_do_is_not_half_done() {
 }
 
 #[test]
+fn another_tables_column_is_not_taken_for_ones_own() {
+    let connection = rusqlite::Connection::open_in_memory().unwrap();
+    connection
+        .execute_batch(
+            "CREATE TABLE departments (id INTEGER PRIMARY KEY, name TEXT);
+             CREATE TABLE employees (id INTEGER PRIMARY KEY, first_name TEXT, last_name TEXT, department_id INTEGER);",
+        )
+        .unwrap();
+    let text = ask(&connection, "What is the name of the employee with id 3?").text;
+    assert!(text.starts_with("CANNOT: employees has no column"), "{text}");
+    declines("Who signed up most recently?", "");
+}
+
+#[test]
 fn two_readings_are_asked_about() {
     let text = ask(&database(), "how many leases in June 2026?").text;
     assert!(text.starts_with("ASK:"), "{text}");
