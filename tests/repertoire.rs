@@ -66,6 +66,20 @@ fn every_entry_of_every_list_is_used_and_nothing_outside_them_is_tried() {
     assert!(unused.is_empty(), "never used: take these out, or say why not\n{}", unused.join("\n"));
 }
 
+#[test]
+fn an_allocator_that_is_told_to_behave_otherwise_keeps_to_the_lists() {
+    let stage = Stage::new();
+    for tunable in
+        ["mmap_threshold=1024", "trim_threshold=1", "arena_max=1", "tcache_count=0", "hugetlb=1", "perturb=7"]
+    {
+        let mut asked = command(env!("CARGO_BIN_EXE_pi-sql"));
+        asked.env("GLIBC_TUNABLES", format!("glibc.malloc.{tunable}")).env("RUST_BACKTRACE", "full");
+        asked.current_dir(stage.0.path()).args(["--db", "real.db", "--out", "out"]);
+        let output = asked.args(["--", "how many accounts churned in June 2026?"]).output().unwrap();
+        assert!(output.status.success(), "{tunable}: {}", text(&output));
+    }
+}
+
 /// Entries and cases that nobody used and that don't say why they are there all the same.
 fn entries(used: &Used) -> Vec<String> {
     let mut unused = BTreeSet::new();

@@ -12,6 +12,8 @@ pub mod probe;
 mod report;
 mod seccomp;
 
+use std::io::Write;
+
 use nix::sys::prctl;
 use nix::sys::resource::{getrlimit, setrlimit};
 use nix::sys::signal::Signal;
@@ -110,6 +112,10 @@ pub enum SandboxError {
 pub fn lock_down(role: Role, grants: &Grants, strictness: Strictness) -> Result<Report, SandboxError> {
     let belts = &grants.belts;
     let policy = Policy::of(role);
+    // A backtrace, should the caller's environment ask for one, takes calls that no list has.
+    std::panic::set_hook(Box::new(|panic| {
+        let _ = writeln!(std::io::stderr(), "internal error: {panic}");
+    }));
     if belts.has(Belt::Process) {
         harden_process(role)?;
     }

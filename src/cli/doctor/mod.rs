@@ -54,13 +54,14 @@ pub(crate) fn run(options: &Options, args: &Args, out: &mut dyn Write) -> Result
     let mut findings = Findings {
         checks: vec![guard()],
         attempts: Vec::new(),
-        outside: outside::look(&options.db, &options.out),
+        outside: Vec::new(),
         in_container: outside::in_container(),
     };
     // The log must be there to be attacked.
     let ready = audit::Log::open(&options.out, audit::Options::for_run(uuid::Uuid::now_v7().to_string()))
         .map(drop)
         .map_err(|error| Failure::new(ExitKind::Output, error.to_string()));
+    findings.outside = outside::look(&options.db, &options.out);
     let place = Place {
         database: options.db.clone(),
         output: options.out.clone(),
