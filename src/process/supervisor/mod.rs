@@ -5,37 +5,38 @@
 //! answered that is not either.
 
 mod desk;
+mod directories;
+mod error;
+mod signals;
+mod spawner;
 mod watch;
 mod worker;
 
 use std::collections::VecDeque;
-use std::io;
 use std::mem;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::{Signal, kill};
-use nix::sys::socket::{AddressFamily, Shutdown, SockFlag, SockType, shutdown, socketpair};
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
-use nix::unistd::Pid;
 use serde_json::json;
 
 use crate::agent::{Command, Event, Response};
-use crate::audit::{self, AuditError, Durability, Entry, Head, Log, Record};
+use crate::audit::{self, Durability, Entry, Head, Log, Record};
 use crate::process::channel::ChannelError;
-use crate::process::descriptor::{Given, close_inherited_at_exec, open_program, start_program};
+use crate::process::descriptor::close_inherited_at_exec;
 use crate::process::message::{AgentSetup, ToAgent};
-use crate::process::role::{RoleArguments, to_start};
+use crate::process::role::RoleArguments;
 use crate::process::supervisor::desk::{Desk, Job, Origin};
-use crate::process::supervisor::watch::Signals;
-pub(crate) use crate::process::supervisor::watch::{ENDING, signal_that_came};
+use crate::process::supervisor::signals::Signals;
 use crate::process::supervisor::worker::Worker;
-use crate::sandbox::{self, Belts, Grants, Report, Role, SandboxError, Strictness};
+use crate::sandbox::{self, Belts, Grants, Report, Role, Strictness};
 use crate::sql::connection::Identity;
 use crate::sql::gate::{Refusal, Reply, Request};
 use crate::sql::settings::SqlSettings;
 
+pub(in crate::process) use crate::process::supervisor::directories::database_directories;
+pub use crate::process::supervisor::error::SupervisorError;
+pub(crate) use crate::process::supervisor::signals::{ENDING, signal_that_came};
+pub(in crate::process) use crate::process::supervisor::spawner::Spawner;
 pub(in crate::process) use crate::process::supervisor::worker::LastWords;
 
 /// How long a role may take from order to ready. Measured: 2 ms; a loaded host may need seconds.
@@ -44,8 +45,6 @@ const START_PATIENCE: Duration = Duration::from_secs(20);
 const LONGEST_WAIT: Duration = Duration::from_hours(1);
 /// How long an agent may be behind its own clock before it counts as stuck.
 const AGENT_SLACK: Duration = Duration::from_secs(5);
-/// How long the roles may take to end once their channels are closed, before they are killed.
-const STOP_PATIENCE: Duration = Duration::from_millis(500);
 
 /// What a run is made of.
 #[derive(Clone, Debug)]
@@ -84,56 +83,6 @@ pub enum Happening {
     Signal(i32),
 }
 
-/// The run can't go on.
-#[derive(Debug, thiserror::Error)]
-pub enum SupervisorError {
-    /// A belt is not in force.
-    #[error(transparent)]
-    Sandbox(#[from] SandboxError),
-    /// A role could not lock itself down; its own sentence.
-    #[error("{0}")]
-    RoleRefused(String),
-    /// The database can't be used; the reader's own sentence.
-    #[error("{0}")]
-    Database(String),
-    /// A setting doesn't fit the database; the reader's own sentence.
-    #[error("{0}")]
-    Setting(String),
-    /// The audit can't be written.
-    #[error("{0}. Nothing runs without its record")]
-    Audit(#[from] AuditError),
-    /// The findings can't be written.
-    #[error("{0}")]
-    Output(String),
-    /// A role did not start or did not live.
-    #[error("the {role} {how}")]
-    Role {
-        /// Which.
-        role: Role,
-        /// What became of it.
-        how: String,
-    },
-    /// The operator, or the host, stopped it while it waited for its roles.
-    #[error("stopped before the answer came")]
-    Stopped(i32),
-    /// The kernel refused something a supervisor needs.
-    #[error("the supervisor can't go on: {0}")]
-    Io(#[from] io::Error),
-}
-
-impl SupervisorError {
-    /// The exit code that a run ends with for it.
-    pub fn exit_code(&self) -> u8 {
-        match self {
-            Self::Setting(_) => 2,
-            Self::Database(_) => 5,
-            Self::Sandbox(_) | Self::RoleRefused(_) | Self::Role { .. } | Self::Io(_) => 6,
-            Self::Audit(_) | Self::Output(_) => 7,
-            Self::Stopped(signal) => u8::try_from(128 + signal).unwrap_or(u8::MAX),
-        }
-    }
-}
-
 /// The supervisor of one run.
 pub struct Supervisor {
     setup: Setup,
@@ -156,14 +105,6 @@ pub struct Supervisor {
     happenings: Vec<Happening>,
 }
 
-/// The spawner, seen from here.
-pub(in crate::process) struct Spawner {
-    socket: OwnedFd,
-    pid: Pid,
-    ready: bool,
-    last_words: LastWords,
-}
-
 impl Supervisor {
     /// Starts a run: locks this process down, opens the audit, starts the roles, checks what they report, and puts the
     /// start on record.
@@ -183,8 +124,8 @@ impl Supervisor {
             trial: None,
         };
         let spawner = Spawner::start(&arguments)?;
-        let reader = Worker::order_reader(&spawner.socket, &setup.sql)?;
-        let agent = setup.agent.as_ref().map(|_| Worker::order(&spawner.socket, Role::Agent)).transpose()?;
+        let reader = Worker::order_reader(spawner.socket(), &setup.sql)?;
+        let agent = setup.agent.as_ref().map(|_| Worker::order(spawner.socket(), Role::Agent)).transpose()?;
         let grants = Grants { output: Some(setup.output.clone()), ..Grants::default() };
         let own = sandbox::lock_down(Role::Supervisor, &grants, setup.strictness)?;
         own.check(Role::Supervisor, setup.strictness)?;
@@ -375,82 +316,4 @@ impl Drop for Supervisor {
     fn drop(&mut self) {
         self.end_roles();
     }
-}
-
-impl Spawner {
-    pub(in crate::process) fn socket(&self) -> &OwnedFd {
-        &self.socket
-    }
-
-    pub(in crate::process) fn start(arguments: &RoleArguments) -> Result<Self, SupervisorError> {
-        let (socket, theirs) = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)
-            .map_err(io::Error::from)?;
-        let program = open_program()?;
-        let null = std::fs::File::options().read(true).write(true).open("/dev/null")?;
-        let [name, told] = to_start(Role::Spawner, arguments)?;
-        let (last_words, stderr) = LastWords::pipe()?;
-        let given = Given {
-            null: null.as_fd(),
-            stderr: stderr.as_fd(),
-            channel: theirs.as_fd(),
-            program: Some(program.as_fd()),
-        };
-        let pid = start_program(program.as_fd(), &[&name, &told], &given)?;
-        Ok(Self { socket, pid, ready: false, last_words })
-    }
-
-    /// Closes the channel, which is the order to end everything, and waits; kills after a while.
-    pub(in crate::process) fn stop(&mut self) {
-        if self.pid.as_raw() == 0 {
-            return;
-        }
-        let _ = shutdown(self.socket.as_raw_fd(), Shutdown::Both);
-        let patience = Instant::now() + STOP_PATIENCE;
-        while matches!(waitpid(self.pid, Some(WaitPidFlag::WNOHANG)), Ok(WaitStatus::StillAlive)) {
-            if Instant::now() > patience {
-                let _ = kill(self.pid, Signal::SIGKILL);
-                let _ = waitpid(self.pid, None);
-                break;
-            }
-            std::thread::sleep(Duration::from_micros(200));
-        }
-        self.pid = Pid::from_raw(0);
-    }
-}
-
-/// The directories a reader may open files in: the one the database is named in and, through links, the one it lies in.
-pub(in crate::process) fn database_directories(database: &Path) -> Result<Vec<PathBuf>, SupervisorError> {
-    let unusable = |error: io::Error| {
-        let shown = database.display();
-        let reason = if error.kind() == io::ErrorKind::NotFound && database.is_symlink() {
-            format!("{shown} is a link to a file that does not exist: check that the replica was published")
-        } else {
-            format!(
-                "the database {shown} can't be opened: {error}. Name an existing SQLite file with --db, or make the \
-                 sample with `pi-sql sample PATH`"
-            )
-        };
-        SupervisorError::Database(reason)
-    };
-    let resolved = std::fs::canonicalize(database).map_err(unusable)?;
-    // Roles are told their paths as JSON.
-    if [database, resolved.as_path()].iter().any(|path| path.to_str().is_none()) {
-        let shown = database.display();
-        let reason =
-            format!("the path {shown} is not UTF-8, or leads to one that isn't: rename the file or its directory");
-        return Err(SupervisorError::Database(reason));
-    }
-    let mut directories = Vec::new();
-    for path in [database, resolved.as_path()] {
-        let parent = match path.parent() {
-            Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
-            Some(parent) => parent,
-            None => continue,
-        };
-        let parent = std::fs::canonicalize(parent).map_err(unusable)?;
-        if !directories.contains(&parent) {
-            directories.push(parent);
-        }
-    }
-    Ok(directories)
 }

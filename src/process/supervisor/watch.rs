@@ -1,87 +1,28 @@
 //! One turn: wait, read what came, record, act.
 
-use std::io::{self, ErrorKind};
-use std::os::fd::{AsFd, OwnedFd};
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::io::{self};
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::signal::{SigSet, Signal};
-use nix::sys::signalfd::{SfdFlags, SignalFd};
 
 use crate::agent::Event;
 use crate::audit::Durability;
 use crate::process::channel::ChannelError;
-use crate::process::descriptor::{receive_packet, send_packet};
+use crate::process::descriptor::receive_packet;
 use crate::process::message::{
     FromAgent, FromReader, FromSpawner, ReaderRefused, ToAgent, ToReader, ToSpawner, Unusable,
 };
 use crate::process::supervisor::desk::{Job, Origin, Step, Then};
 use crate::process::supervisor::worker::Worker;
-use crate::process::supervisor::{Happening, Spawner, Supervisor, SupervisorError};
+use crate::process::supervisor::{Happening, Supervisor, SupervisorError};
 use crate::sandbox::Role;
 use crate::sql::gate::{Refusal, RefusalKind, Reply};
 use crate::sql::hints;
 
 /// Bytes of the longest report of the spawner.
 const PACKET: usize = 4 << 10;
-/// The signals that end a run.
-pub(crate) const ENDING: [Signal; 3] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
-
-/// The last signal that was read; 0 for none. Signals are the process's, so this is too.
-static CAME: AtomicI32 = AtomicI32::new(0);
-
-/// The signals that end a run, as something to poll. They are blocked while this lives.
-pub(super) struct Signals {
-    mask: SigSet,
-    pending: SignalFd,
-}
-
-impl Signals {
-    pub(super) fn block() -> io::Result<Self> {
-        let ignored = ignored_signals();
-        let mut mask = SigSet::empty();
-        for signal in ENDING {
-            // The kernel hands a signal to whoever blocks it even where the caller (`nohup`, a shell's `&`) ignored it.
-            if ignored & 1 << (signal as i32 - 1) == 0 {
-                mask.add(signal);
-            }
-        }
-        mask.thread_block()?;
-        let pending = SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
-        // Blocked and never read: a reached file size limit is then an error of the write, and not this process's death.
-        SigSet::from(Signal::SIGXFSZ).thread_block()?;
-        Ok(Self { mask, pending })
-    }
-
-    fn next(&self) -> Option<i32> {
-        let info = self.pending.read_signal().ok().flatten()?;
-        let signal = i32::try_from(info.ssi_signo).ok()?;
-        CAME.store(signal, Ordering::Relaxed);
-        Some(signal)
-    }
-}
-
-/// The signal that ends this program, once a supervisor has read one.
-pub(crate) fn signal_that_came() -> Option<Signal> {
-    Signal::try_from(CAME.load(Ordering::Relaxed)).ok()
-}
-
-impl Drop for Signals {
-    fn drop(&mut self) {
-        // Those that have come are dealt with: the run is over. Later ones end the program at once.
-        while self.next().is_some() {}
-        let _ = self.mask.thread_unblock();
-    }
-}
-
-/// The signals this process was started to ignore, as a bit each; none where that can't be read.
-fn ignored_signals() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or_default();
-    u64::from_str_radix(mask.trim(), 16).unwrap_or_default()
-}
 
 /// Who has something to say.
 struct Due {
@@ -148,8 +89,8 @@ impl Supervisor {
         let patience = latest.saturating_duration_since(Instant::now()) + Duration::from_millis(1);
         let timeout = PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX);
         let mut ready = vec![
-            PollFd::new(self.signals.pending.as_fd(), PollFlags::POLLIN),
-            PollFd::new(self.spawner.socket.as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.signals.as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.spawner.socket().as_fd(), PollFlags::POLLIN),
         ];
         // One that has no number yet could not be killed if it broke the rules; the spawner tells it right away.
         let listened_to = |worker: &&Worker| worker.pid.is_some() && !worker.muted;
@@ -289,7 +230,7 @@ impl Supervisor {
 
     fn read_spawner(&mut self, steps: &mut Vec<Step>) -> Result<(), SupervisorError> {
         let mut packet = vec![0; PACKET];
-        let Some((length, _)) = receive_packet(&self.spawner.socket, &mut packet)? else {
+        let Some((length, _)) = receive_packet(self.spawner.socket(), &mut packet)? else {
             let how = self.spawner.last_words.after("is gone, and every role with it");
             return Err(SupervisorError::Role { role: Role::Spawner, how });
         };
@@ -371,7 +312,7 @@ impl Supervisor {
     /// Orders an agent; whatever an earlier one asked is moot.
     pub(super) fn order_agent(&mut self) -> Result<(), SupervisorError> {
         self.desk.agent_generation += 1;
-        self.agent = Some(Worker::order(&self.spawner.socket, Role::Agent)?);
+        self.agent = Some(Worker::order(self.spawner.socket(), Role::Agent)?);
         Ok(())
     }
 
@@ -414,7 +355,7 @@ impl Supervisor {
             return Ok(());
         }
         let Some(reader) = &mut self.reader else {
-            self.reader = Some(Worker::order_reader(&self.spawner.socket, &self.setup.sql)?);
+            self.reader = Some(Worker::order_reader(self.spawner.socket(), &self.setup.sql)?);
             return Ok(());
         };
         if !reader.ready || reader.muted {
@@ -436,24 +377,6 @@ impl Supervisor {
             Origin::Agent { generation, .. } if generation != self.desk.agent_generation => {}
             Origin::Agent { id, .. } => self.tell_agent(&ToAgent::Answer { id, outcome }),
             Origin::Front(ticket) => self.happenings.push(Happening::Reply { ticket, outcome }),
-        }
-    }
-}
-
-impl Spawner {
-    pub(super) fn order(&self, order: &ToSpawner) -> Result<(), SupervisorError> {
-        self.order_with(order, &[])
-    }
-
-    pub(in crate::process) fn order_with(
-        &self,
-        order: &ToSpawner,
-        descriptors: &[OwnedFd],
-    ) -> Result<(), SupervisorError> {
-        match send_packet(&self.socket, &serde_json::to_vec(order).map_err(io::Error::from)?, descriptors) {
-            // That it is gone is noticed, and said, where its channel is read.
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-            other => Ok(other?),
         }
     }
 }
