@@ -64,6 +64,11 @@ impl Failure {
 }
 
 impl ExitKind {
+    /// Stopped by this signal.
+    pub fn of_signal(number: i32) -> Self {
+        Self::Signal(u8::try_from(number).unwrap_or_default())
+    }
+
     /// The exit code.
     pub fn code(self) -> u8 {
         match self {
