@@ -1,5 +1,6 @@
 //! From options, resources and settings to a running supervisor.
 
+use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,14 +39,11 @@ impl Appliance {
             Some(directory) => Some(directory.as_path()),
             None => Some(Path::new(PROJECT)).filter(|directory| directory.is_dir()),
         };
-        let resources = Resources::load(project).map_err(|error| Failure::new(ExitKind::Usage, error.to_string()))?;
-        let sql = resources
-            .settings
-            .section::<SqlSettings>("sql")
-            .map_err(|error| Failure::new(ExitKind::Usage, error.to_string()))?;
+        let resources = Resources::load(project).map_err(unusable)?;
+        let sql = resources.settings.section::<SqlSettings>("sql").map_err(unusable)?;
         let model = options.model.clone().or_else(|| resources.settings.model.clone());
         let model = model.unwrap_or_else(|| provider::DEFAULT.into());
-        provider::select(&model).map_err(|error| Failure::new(ExitKind::Usage, error.to_string()))?;
+        provider::select(&model).map_err(unusable)?;
         Ok(Self { resources, sql, model })
     }
 
@@ -58,9 +56,7 @@ impl Appliance {
     /// What the model is told about its tools.
     pub(crate) fn tools(&self) -> Result<Vec<ToolSpec>, Failure> {
         let extension = SqlExtension::new(Arc::new(ClosedGate), self.resources.skills.clone(), self.ask_template());
-        let registry = Registry::of(vec![Box::new(extension)])
-            .map_err(|error| Failure::new(ExitKind::Usage, error.to_string()))?;
-        Ok(registry.tool_specs())
+        Ok(Registry::of(vec![Box::new(extension)]).map_err(unusable)?.tool_specs())
     }
 
     /// Starts the roles. With `with_agent` questions can be asked; without, only a person's own requests.
@@ -110,6 +106,11 @@ impl Appliance {
     }
 }
 
+/// A setting, a resource or the model's name is not usable; the error's own sentence says why.
+fn unusable(error: impl Error) -> Failure {
+    Failure::new(ExitKind::Usage, error.to_string())
+}
+
 /// A gate for commands that only show what a model is told.
 struct ClosedGate;
 
@@ -130,7 +131,7 @@ impl From<SupervisorError> for Failure {
             SupervisorError::Database(_) => ExitKind::Database,
             SupervisorError::Setting(_) => ExitKind::Usage,
             SupervisorError::Audit(_) | SupervisorError::Output(_) => ExitKind::Output,
-            SupervisorError::Stopped(signal) => ExitKind::Signal(u8::try_from(*signal).unwrap_or_default()),
+            SupervisorError::Stopped(signal) => ExitKind::of_signal(*signal),
         };
         Self::new(kind, error.to_string())
     }

@@ -12,6 +12,7 @@ use crate::audit::Entry;
 use crate::cli::appliance::Appliance;
 use crate::cli::options::Options;
 use crate::cli::output::{Output, unwritable};
+use crate::cli::query::finish_with;
 use crate::cli::{ExitKind, Failure};
 use crate::process::{Happening, Supervisor};
 use crate::sandbox::Strictness;
@@ -80,12 +81,7 @@ pub(crate) fn run(options: &Options, args: &Args, out: &mut dyn Write) -> Result
             Err(error) => Err(unwritable("the answer", error)),
         }
     });
-    let (reason, exit) = match &asked {
-        Ok(envelope) => ("done".to_owned(), envelope.exit),
-        Err(failure) => (failure.to_string(), failure.kind().code()),
-    };
-    let stopped = supervisor.stop(&reason, exit);
-    let (envelope, head) = (asked?, stopped?);
+    let (envelope, head) = finish_with(supervisor, asked, |envelope| envelope.exit)?;
     let _ = writeln!(Output::stderr(), "audit: records {}–{}, head {}", envelope.audit.first, head.seq, head.hash);
     Ok(ExitCode::from(envelope.exit))
 }
@@ -176,7 +172,7 @@ pub(super) fn answer(
 
 fn exit_code(ending: &Ending, supervisor: &Supervisor, signal: Option<i32>) -> u8 {
     if let Some(signal) = signal {
-        return ExitKind::Signal(u8::try_from(signal).unwrap_or_default()).code();
+        return ExitKind::of_signal(signal).code();
     }
     match ending.outcome {
         OutcomeKind::Answered => 0,
@@ -212,9 +208,7 @@ fn show_rest(err: &mut dyn Write, envelope: &Envelope, shown: &str) -> io::Resul
     for choice in &envelope.choices {
         writeln!(err, "- {}", harmless(choice))?;
     }
-    if let Some(query) = envelope.result.and_then(|index| envelope.queries.get(index))
-        && query.truncated.is_some()
-    {
+    if envelope.answering_query().is_some_and(|query| query.truncated.is_some()) {
         writeln!(err, "note: the result was cut; more rows exist than were read")?;
     }
     if envelope.grounded == Some(false) {

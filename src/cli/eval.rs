@@ -15,6 +15,7 @@ use crate::cli::query::finish;
 use crate::cli::{ExitKind, Failure, ask};
 use crate::process::Supervisor;
 use crate::ui::envelope::{Envelope, OutcomeKind};
+use crate::ui::text::harmless;
 
 /// Numbers that differ by less are the same.
 const TOLERANCE: f64 = 1e-6;
@@ -86,11 +87,9 @@ fn ask_all(
             }
             let verdict = tally.count(&case, &envelope);
             if (args.wrong && verdict == Verdict::Wrong) || (args.declined && verdict == Verdict::Declined) {
-                let sql = envelope
-                    .result
-                    .and_then(|index| envelope.queries.get(index))
-                    .map_or("", |query| query.sql.as_str());
-                writeln!(out, "{verdict:?}: {}\n  {}\n  {sql}", case.question, envelope.answer).map_err(unwritable)?;
+                let sql = envelope.answering_query().map_or("", |query| query.sql.as_str());
+                let [question, answer, sql] = [&case.question, &envelope.answer, sql].map(harmless);
+                writeln!(out, "{verdict:?}: {question}\n  {answer}\n  {sql}").map_err(unwritable)?;
             }
             supervisor.new_conversation()?;
         }
@@ -118,8 +117,8 @@ impl Tally {
     fn count(&mut self, case: &Case, envelope: &Envelope) -> Verdict {
         let verdict = match envelope.outcome {
             OutcomeKind::Answered => {
-                let rows = envelope.result.and_then(|index| envelope.queries.get(index)).map(|query| &query.rows);
-                if rows.is_some_and(|rows| same_result(rows, &case.rows, case.ordered)) {
+                let query = envelope.answering_query();
+                if query.is_some_and(|query| same_result(&query.rows, &case.rows, case.ordered)) {
                     Verdict::Right
                 } else {
                     Verdict::Wrong
@@ -188,7 +187,7 @@ fn sorted(mut rows: Vec<Vec<&Value>>) -> Vec<Vec<&Value>> {
 
 /// Numbers sort as they compare: rounded to the tolerance.
 fn cell_key(cell: &Value) -> String {
-    match number(cell) {
+    match cell.as_f64() {
         Some(value) => format!("{value:030.5}"),
         None => cell.to_string(),
     }
@@ -199,14 +198,10 @@ fn equal_rows(left: &[Vec<&Value>], right: &[Vec<&Value>]) -> bool {
 }
 
 fn equal(left: &Value, right: &Value) -> bool {
-    match (number(left), number(right)) {
+    match (left.as_f64(), right.as_f64()) {
         (Some(left), Some(right)) => (left - right).abs() <= TOLERANCE * left.abs().max(1.0),
         _ => left == right,
     }
-}
-
-fn number(cell: &Value) -> Option<f64> {
-    cell.as_f64()
 }
 
 fn read(file: &Path) -> Result<Vec<Case>, Failure> {

@@ -55,7 +55,7 @@ struct CommandLine {
 const HOW_TO_ASK: &str = "a question stands after two dashes: pi-sql -- \"how many accounts churned in June 2026?\"";
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 answered, 2 usage, 3 no answer (asked back, cannot, or withheld), 4 model, 5 database, 6 sandbox, 7 audit or \
+Exit codes: 0 answered, 2 usage, 3 no answer (asked back, can't tell, or out of time), 4 model, 5 database, 6 sandbox, 7 audit or \
 output, 128+n stopped by signal n.";
 
 #[derive(Subcommand)]

@@ -99,8 +99,7 @@ impl Write for Output {
 pub(super) fn unwritable(what: &str, error: io::Error) -> Failure {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<Stopped>()) {
         Some(Stopped(signal)) => {
-            let number = u8::try_from(*signal as i32).unwrap_or_default();
-            Failure::new(ExitKind::Signal(number), "stopped before the answer was read")
+            Failure::new(ExitKind::of_signal(*signal as i32), "stopped before the answer was read")
         }
         None => Failure::new(ExitKind::Output, format!("{what} can't be written")).because(error),
     }

@@ -8,6 +8,7 @@ use crate::cli::Failure;
 use crate::cli::appliance::Appliance;
 use crate::cli::options::Options;
 use crate::cli::output::unwritable;
+use crate::ui::text::harmless;
 
 /// `pi-sql prompt`.
 #[derive(clap::Args)]
@@ -47,7 +48,7 @@ pub(crate) fn run(options: &Options, args: &Args, out: &mut dyn Write) -> Result
     };
     print(out).map_err(|error| unwritable("the prompt", error))?;
     for warning in &appliance.resources.warnings {
-        let _ = writeln!(io::stderr(), "note: {}: {}", warning.file, warning.message);
+        let _ = writeln!(io::stderr(), "note: {}", harmless(&warning.to_string()));
     }
     Ok(())
 }

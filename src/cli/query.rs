@@ -4,6 +4,7 @@ use std::io::{self, Read, Write};
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
+use crate::audit::Head;
 use crate::cli::appliance::Appliance;
 use crate::cli::options::Options;
 use crate::cli::output::{Output, unwritable};
@@ -89,8 +90,7 @@ pub(super) fn attempt(
             match happening {
                 Happening::Reply { ticket, outcome } if ticket == mine => return Ok(outcome),
                 Happening::Signal(signal) => {
-                    let signal = u8::try_from(signal).unwrap_or_default();
-                    return Err(Failure::new(ExitKind::Signal(signal), "stopped before the answer came"));
+                    return Err(Failure::new(ExitKind::of_signal(signal), "stopped before the answer came"));
                 }
                 _ => {}
             }
@@ -98,16 +98,23 @@ pub(super) fn attempt(
     }
 }
 
-/// Ends the run; its last record says what the caller will see, so it comes after everything that could fail.
+/// Ends the run with exit code 0, or with the failure's.
 pub(super) fn finish<T>(supervisor: Supervisor, outcome: Result<T, Failure>) -> Result<T, Failure> {
+    finish_with(supervisor, outcome, |_| 0).map(|(value, _)| value)
+}
+
+/// Ends the run; its last record says what the caller will see, so it comes after everything that could fail.
+pub(super) fn finish_with<T>(
+    supervisor: Supervisor,
+    outcome: Result<T, Failure>,
+    exit: impl FnOnce(&T) -> u8,
+) -> Result<(T, Head), Failure> {
     let stopped = match &outcome {
-        Ok(_) => supervisor.stop("done", 0),
+        Ok(value) => supervisor.stop("done", exit(value)),
         Err(failure) => supervisor.stop(&failure.to_string(), failure.kind().code()),
     };
     // Why the run failed is said before why its end could not be recorded.
-    let outcome = outcome?;
-    stopped?;
-    Ok(outcome)
+    Ok((outcome?, stopped?))
 }
 
 fn refused(refusal: Refusal) -> Failure {

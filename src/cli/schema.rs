@@ -11,10 +11,8 @@ use crate::cli::options::Options;
 use crate::cli::output::unwritable;
 use crate::cli::query::{finish, request};
 use crate::sql::gate::{ForeignKey, ListTables, Reply, Request, TableDescription, TableList};
+use crate::sql::schema::LARGEST_PAGE;
 use crate::ui::text::harmless;
-
-/// Tables shown at once.
-const PAGE: usize = 500;
 
 /// `pi-sql schema`.
 #[derive(clap::Args)]
@@ -43,7 +41,9 @@ enum SchemaFormat {
 pub(crate) fn run(options: &Options, args: &Args, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     let asked = match &args.table {
         Some(table) => Request::DescribeTable { table: table.clone() },
-        None => Request::ListTables(ListTables { filter: args.filter.clone(), offset: args.offset, limit: PAGE }),
+        None => {
+            Request::ListTables(ListTables { filter: args.filter.clone(), offset: args.offset, limit: LARGEST_PAGE })
+        }
     };
     let appliance = Appliance::load(options)?;
     let mut supervisor = appliance.start(options, false)?;

@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 
 use crate::audit::Entry;
 use crate::sql::errand::Errand;
-use crate::sql::gate::{Finding, Refusal, Reply, Request};
+use crate::sql::gate::{Finding, Refusal, RefusalKind, Reply, Request};
 use crate::sql::settings::SqlSettings;
 use crate::sql::{guard, receipt};
 
 /// Queries that a finding may rest on: the last ones of a conversation.
 const KEPT: usize = 1_000;
+
+/// Bytes of a finding: one sentence, and then some.
+const LONGEST_FINDING: usize = 2_000;
 
 /// A decision: what goes on record first, and what may follow.
 #[derive(Debug)]
@@ -42,14 +45,13 @@ impl Admission {
             Request::ListTables(wanted) => Ok((Errand::ListTables(wanted.clone()), None)),
             Request::DescribeTable { table } => Ok((Errand::DescribeTable { table: table.clone() }, None)),
             Request::RunQuery { sql } => guarded(sql),
-            Request::SaveFinding(finding) => {
-                let sql = shown.sql(finding.audit_seq);
-                let Some(refusal) = receipt::unusable(finding, sql) else {
-                    let entry = receipt::finding(finding, sql.unwrap_or_default());
+            Request::SaveFinding(finding) => match ground(finding, shown) {
+                Ok(sql) => {
+                    let entry = receipt::finding(finding, sql);
                     return Self { entry, granted: Granted::Finding(finding.clone()) };
-                };
-                Err(refusal)
-            }
+                }
+                Err(message) => Err(Refusal { kind: RefusalKind::Request, message }),
+            },
         };
         match errand {
             Ok((errand, given)) => {
@@ -81,6 +83,20 @@ impl Shown {
     pub fn clear(&mut self) {
         self.0.clear();
     }
+}
+
+/// The SQL that a finding rests on, or why the finding can't be kept.
+fn ground<'a>(finding: &Finding, shown: &'a Shown) -> Result<&'a str, String> {
+    let Finding { finding, audit_seq } = finding;
+    if finding.len() > LONGEST_FINDING {
+        return Err(format!(
+            "The finding is {} bytes long and {LONGEST_FINDING} are kept: write one sentence with its number.",
+            finding.len()
+        ));
+    }
+    shown.sql(*audit_seq).ok_or_else(|| {
+        format!("No query with audit_seq {audit_seq} has given rows here. Pass the audit_seq of a run_query result.")
+    })
 }
 
 /// The errand for a text, and the text as it was given where a fence was taken off.

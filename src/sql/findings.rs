@@ -22,7 +22,7 @@ pub struct Findings {
 
 /// The findings can't be kept.
 #[derive(Debug, thiserror::Error)]
-#[error("the findings file {path} can't be written: {source}")]
+#[error("the findings file {path} can't be written: {source}. Make room there, or name another directory with --out")]
 pub struct FindingsError {
     path: String,
     source: io::Error,

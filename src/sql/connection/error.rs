@@ -95,7 +95,7 @@ pub enum OpenError {
     #[error("{0} changed while it was being read, so the result was thrown away: ask again in a moment")]
     Changed(PathBuf),
     /// It took too long.
-    #[error("{0} took too long to open: check the disk it lies on, or its size of schema")]
+    #[error("{0} took too long to open: check the disk it lies on, or the size of its schema")]
     Slow(PathBuf),
     /// Something that is to be hidden isn't there.
     #[error(transparent)]

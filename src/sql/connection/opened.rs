@@ -32,6 +32,7 @@ const RETRY: Duration = Duration::from_millis(5);
 const SETTLED: Duration = Duration::from_millis(20);
 /// How long to check a file whose journal can't be seen; a longer check would keep the person waiting.
 const CHECK_TIME: Duration = Duration::from_millis(500);
+
 /// One connection to one file, with what was seen of it.
 ///
 /// The fields are dropped in this order: SQLite must close its descriptors before ours goes (see `evidence`).

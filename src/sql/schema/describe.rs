@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
+use crate::sql::cell::shorten;
 use crate::sql::connection::Restricted;
 use crate::sql::gate::{ColumnDescription, Refusal, RefusalKind, RowCount, TableDescription, TableKind};
 use crate::sql::hints;
 use crate::sql::schema::count::{CountBudget, count};
-use crate::sql::schema::name::text;
 use crate::sql::schema::profile::{Column, profile};
-use crate::sql::schema::{TableName, keys, quote};
+use crate::sql::schema::{TableName, keys, quote, text};
 
 /// Characters of a view's definition.
 const DEFINITION_CHARS: usize = 4_000;
@@ -84,7 +84,7 @@ fn definition(connection: &Restricted, table: &TableName) -> rusqlite::Result<Op
     let found = statement.query_map([table.as_str()], |row| text(row, 0))?.next().transpose()?;
     // A comment may name what the view doesn't read.
     let tells = |sql: &String| connection.hiding().is_some_and(|hiding| hiding.names().mentioned_in(sql));
-    Ok(found.filter(|sql| !tells(sql)).map(|sql| crate::sql::cell::shorten(&sql, DEFINITION_CHARS)))
+    Ok(found.filter(|sql| !tells(sql)).map(|sql| shorten(&sql, DEFINITION_CHARS)))
 }
 
 fn look_at_rows(

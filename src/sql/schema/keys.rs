@@ -4,8 +4,7 @@ use rusqlite::{OptionalExtension, Row};
 
 use crate::sql::connection::Restricted;
 use crate::sql::gate::{ForeignKey, IndexDescription};
-use crate::sql::schema::TableName;
-use crate::sql::schema::name::text;
+use crate::sql::schema::{TableName, text, text_or_null};
 
 /// Foreign keys of this table.
 pub(super) fn foreign_keys(connection: &Restricted, table: &TableName) -> rusqlite::Result<Vec<ForeignKey>> {
@@ -59,11 +58,8 @@ pub(super) fn indexes(connection: &Restricted, table: &TableName) -> rusqlite::R
         .collect::<rusqlite::Result<_>>()?;
     let mut columns = connection.prepare("SELECT name FROM pragma_index_info(?1) ORDER BY seqno")?;
     for index in &mut indexes {
-        index.columns = columns
-            .query_map([&index.name], |row| {
-                Ok(row.get_ref(0)?.as_bytes_or_null()?.map(|name| String::from_utf8_lossy(name).into_owned()))
-            })?
-            .collect::<rusqlite::Result<_>>()?;
+        index.columns =
+            columns.query_map([&index.name], |row| text_or_null(row, 0))?.collect::<rusqlite::Result<_>>()?;
     }
     if let Some(hiding) = connection.hiding() {
         let mut definition = connection.prepare("SELECT sql FROM sqlite_schema WHERE type = 'index' AND name = ?1")?;
@@ -96,7 +92,7 @@ struct Part {
 
 impl Part {
     fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let to = row.get_ref(3)?.as_bytes_or_null()?.map(|name| String::from_utf8_lossy(name).into_owned());
+        let to = text_or_null(row, 3)?;
         Ok(Self { id: row.get(0)?, target: text(row, 1)?, from: text(row, 2)?, to, owner: text(row, 4)? })
     }
 

@@ -12,7 +12,7 @@ use crate::sql::schema::{TableName, visible_tables};
 const DEFAULT_PAGE: usize = 50;
 
 /// Tables on a page at most: what the counting budget can still say something about.
-const LARGEST_PAGE: usize = 200;
+pub const LARGEST_PAGE: usize = 200;
 
 /// A page of the tables whose names contain the filter; `started` is when the budget began to run.
 pub fn list(

@@ -83,9 +83,14 @@ pub(crate) fn visible_columns(connection: &Restricted, table: &TableName) -> Vec
     names.flatten().filter(|column| !connection.hides_column(table.as_str(), column)).collect()
 }
 
+/// A text column, empty for NULL.
+pub(in crate::sql) fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
+    Ok(text_or_null(row, column)?.unwrap_or_default())
+}
+
 /// A text column; bytes that are not UTF-8 don't make the whole schema unreadable.
-pub(super) fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
-    Ok(String::from_utf8_lossy(row.get_ref(column)?.as_bytes_or_null()?.unwrap_or_default()).into_owned())
+pub(in crate::sql) fn text_or_null(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
+    Ok(row.get_ref(column)?.as_bytes_or_null()?.map(|text| String::from_utf8_lossy(text).into_owned()))
 }
 
 fn find(connection: &Restricted, name: &str) -> rusqlite::Result<Option<TableName>> {

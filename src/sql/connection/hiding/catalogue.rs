@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Connection, Row};
+use rusqlite::Connection;
+
+use crate::sql::schema::{text, text_or_null};
 
 /// A table, a view, or a table behind a virtual one.
 #[derive(Debug)]
@@ -91,14 +93,10 @@ pub(super) fn read(connection: &Connection) -> rusqlite::Result<Vec<Entry>> {
             .collect();
         entry.references = references
             .query_map([&entry.name], |row| {
-                let to = row.get_ref(2)?.as_bytes_or_null()?.map(|name| String::from_utf8_lossy(name).into_owned());
+                let to = text_or_null(row, 2)?;
                 Ok(Reference { column: text(row, 0)?, table: text(row, 1)?, to, place: row.get(3)? })
             })?
             .collect::<rusqlite::Result<_>>()?;
     }
     Ok(entries)
-}
-
-fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
-    Ok(String::from_utf8_lossy(row.get_ref(column)?.as_bytes_or_null()?.unwrap_or_default()).into_owned())
 }
