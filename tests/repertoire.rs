@@ -6,7 +6,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::Duration;
 
@@ -177,17 +178,20 @@ impl Stage {
     /// Replaces the database again and again, as a replica's publisher would, and breaks the audit's end now and then.
     fn disturb_for(&self, time: Duration) -> std::thread::JoinHandle<()> {
         let (real, new) = (self.path("real.db"), self.path("new.db"));
-        let audit = self.path("out/audit.jsonl");
+        let (audit, lock) = (self.path("out/audit.jsonl"), self.path("out/audit.lock"));
+        let append = |path: &Path| fs::OpenOptions::new().append(true).open(path);
         std::thread::spawn(move || {
             let end = std::time::Instant::now() + time;
             while std::time::Instant::now() < end {
                 fs::copy(&real, &new).unwrap();
                 fs::rename(&new, &real).unwrap();
                 std::thread::sleep(Duration::from_millis(100));
-                let broken = fs::OpenOptions::new().append(true).open(&audit);
-                // It is missing for a moment when a full one was renamed.
-                if let Ok(mut broken) = broken {
-                    broken.write_all(b"{\"seq\":").unwrap();
+                // Under the log's own lock, so that it is the end of the log and not of a file that is full by now.
+                if let (Ok(lock), Ok(mut log)) = (fs::File::open(&lock), append(&audit)) {
+                    lock.lock().unwrap();
+                    if fs::metadata(&audit).is_ok_and(|now| now.ino() == log.metadata().unwrap().ino()) {
+                        log.write_all(b"{\"seq\":").unwrap();
+                    }
                 }
             }
         })
