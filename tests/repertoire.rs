@@ -25,6 +25,7 @@ struct Traced {
 type Used = BTreeSet<(String, &'static str, usize)>;
 
 #[test]
+#[ignore = "needs strace: scripts/test runs it where there is one"]
 fn every_entry_of_every_list_is_used_and_nothing_outside_them_is_tried() {
     let stage = Stage::new();
     let mut used = Used::new();
@@ -68,6 +69,7 @@ fn every_entry_of_every_list_is_used_and_nothing_outside_them_is_tried() {
 }
 
 #[test]
+#[ignore = "needs strace: scripts/test runs it where there is one"]
 fn an_allocator_that_is_told_to_behave_otherwise_keeps_to_the_lists() {
     let stage = Stage::new();
     for tunable in
