@@ -201,6 +201,18 @@ fn questions_with_known_answers_are_counted() {
 }
 
 #[test]
+fn what_others_wrote_reaches_a_terminal_as_plain_characters() {
+    let place = Place::new();
+    let cases =
+        place.file("cases.jsonl", "{\"question\": \"how many \\u001b[2J flibbertigibbets?\", \"rows\": [[0]]}\n");
+    let ran = place.run(["eval", cases.to_str().unwrap(), "--declined"]).go().exits(0).shows("\\u{1b}[2J");
+    assert!(!ran.stdout.contains('\u{1b}'), "{:?}", ran.stdout);
+    let _ = place.file(".pi/prompts/\u{1b}[2J.md", "---\nbroken");
+    let ran = place.run(["prompt"]).go().exits(0).says("\\u{1b}[2J.md");
+    assert!(!ran.stderr.contains('\u{1b}'), "{:?}", ran.stderr);
+}
+
+#[test]
 fn a_file_of_questions_that_cannot_be_used_is_told_with_its_line() {
     let place = Place::new();
     let good = r#"{"question": "how many plans are there?", "rows": [[5]]}"#;
