@@ -9,14 +9,14 @@ use tokio::time::Instant;
 
 use crate::session::Usage;
 
-/// Replies of the model. A question takes about 5; a model that needs more than 24 is going in circles.
-const TURNS: u32 = 24;
+/// Replies of the model. A question takes about 5; a model that needs more than 16 is going in circles.
+const TURNS: u32 = 16;
 /// Calls of tools. A reply may hold several, so this is more than the turns.
-const CALLS: u32 = 48;
-/// Tokens sent and received over all turns: 24 turns on a context of 20,000.
-const TOKENS: u64 = 500_000;
-/// Wall time. Long enough for a small local model on a slow machine, short enough for a person who waits.
-const TIME: Duration = Duration::from_mins(5);
+const CALLS: u32 = 32;
+/// Tokens sent and received over all turns: 16 turns on a context of 12,000.
+const TOKENS: u64 = 200_000;
+/// Wall time. Long enough for a small local model, short enough for a person who waits.
+const TIME: Duration = Duration::from_mins(2);
 /// Wall time of the one last reply after a budget is used up.
 const GRACE: Duration = Duration::from_mins(1);
 /// Retries of a reply that failed for a moment: with the base below they wait 2, 4 and 8 s.

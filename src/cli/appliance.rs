@@ -136,3 +136,17 @@ impl From<SupervisorError> for Failure {
         Self::new(kind, error.to_string())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_loops_own_budget_is_the_one_of_the_embedded_settings() {
+        let resources = Resources::load(None).unwrap();
+        let sql = resources.settings.section("sql").unwrap();
+        let appliance = Appliance { resources, sql, model: provider::DEFAULT.into() };
+        let closing = appliance.budget().closing;
+        assert_eq!(appliance.budget(), Budget { closing, ..Budget::default() });
+    }
+}

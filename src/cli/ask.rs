@@ -102,6 +102,9 @@ fn ask(
     };
     let front = if lines.is_some() { "json" } else { "text" };
     let mut err = Output::stderr();
+    for warning in &appliance.resources.warnings {
+        let _ = writeln!(err, "note: {}", harmless(&warning.to_string()));
+    }
     let mut written = Ok(());
     let envelope = answer(supervisor, appliance, options, question, front, &mut |event| match &mut lines {
         Some(lines) if written.is_ok() => written = lines.event(event),
