@@ -37,7 +37,7 @@ fn each_belt_alone_stops_what_the_table_says_it_stops() {
     let alone: BTreeMap<String, Vec<Became>> = BELTS
         .iter()
         .map(|belt| {
-            // Who may trace everybody sees through a closed process: that belt is tried beside the one that takes the right.
+            // Who may trace everybody sees through a closed process: it is tried beside the belt that takes the right.
             let beside = |other: &Belt| *belt == Belt::Process && *other == Belt::Capabilities;
             let others: Vec<Belt> = BELTS.into_iter().filter(|other| other != belt && !beside(other)).collect();
             (belt.to_string(), room.try_with(&others, None, &trials))

@@ -1,7 +1,7 @@
 //! The lists are the measured minimum: everything the roles do is in them, and nothing is in them that no role does.
 //!
-//! The roles run under `strace` through all they have to do, under their own filters; every call is then looked up in the
-//! table. An entry that was never used must say why it is there all the same (`fallback`).
+//! The roles run under `strace` through all they have to do, under their own filters; every call is then looked up in
+//! the table. An entry that was never used must say why it is there all the same (`fallback`).
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -226,7 +226,8 @@ fn text(output: &Output) -> String {
     format!("{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// Reads one process's trace. What a role does before its own list is in force counts for the spawner's, where it has one.
+/// Reads one process's trace. What a role does before its own list is in force counts for the spawner's, where it has
+/// one.
 fn read(trace: &str) -> Traced {
     let role = [Role::Spawner, Role::Reader, Role::Agent]
         .into_iter()

@@ -13,7 +13,7 @@ pub(crate) struct Args {
     /// Only this role.
     #[arg(value_name = "supervisor|spawner|reader|agent", value_parser = role)]
     role: Option<Role>,
-    /// One JSON object; the spawner's list then holds its children's too, and the agent's the one for each kind of model.
+    /// One JSON object; the spawner's list then holds its children's too, the agent's one for each kind of model.
     #[arg(long)]
     json: bool,
 }

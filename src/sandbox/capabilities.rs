@@ -14,8 +14,8 @@ const HIGHEST: u64 = 63;
 /// (`NO_CAP_AMBIENT_RAISE`); each with its lock. From the kernel's `linux/securebits.h`; the C library has them not.
 const SECUREBITS: libc::c_ulong = 0b1110_1111;
 
-/// Locks the rules by which a user number gives capabilities. Only who has `CAP_SETPCAP` may; who has not has nothing to
-/// gain from a user number either, with `no_new_privs` on.
+/// Locks the rules by which a user number gives capabilities. Only who has `CAP_SETPCAP` may; who has not has nothing
+/// to gain from a user number either, with `no_new_privs` on.
 pub(super) fn lock_securebits() {
     // SAFETY: takes integers and touches only this thread's credentials. That it may be refused is said above.
     unsafe { prctl(PR_SET_SECUREBITS, SECUREBITS, 0, 0, 0) };

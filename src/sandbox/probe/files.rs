@@ -11,8 +11,8 @@ pub(super) const PROBES: &[Probe] = &[
     probe!("open the terminal", [SYS_openat, HERE, T(c"/dev/tty"), n!(O_RDWR)]; [NO_TTY, NO_TTY, NO_TTY, K]),
     // The spawner's layer is the union of its children's, so it could read what the reader may.
     probe!("open the database to read", [SYS_openat, HERE, Database, n!(O_RDONLY)]; [A, W, W, K]),
-    probe!("open the database to write", [SYS_openat, HERE, Database, n!(O_RDWR)]; [A, A, A, K]),
-    probe!("open the database to append", [SYS_openat, HERE, Database, n!(O_WRONLY | O_APPEND)]; [A, A, A, K]),
+    probe!("open the database to write", [SYS_openat, HERE, Database, n!(O_RDWR)]; [NO_WRITE, A, A, K]),
+    probe!("open the database to append", [SYS_openat, HERE, Database, n!(O_WRONLY | O_APPEND)]; [NO_WRITE, A, A, K]),
     probe!("read the audit log", [SYS_openat, HERE, Audit, n!(O_RDONLY)]; [W, A, A, K]),
     probe!("write the audit log", [SYS_openat, HERE, Audit, n!(O_WRONLY | O_APPEND)]; [W, A, A, K]),
     probe!(
@@ -41,7 +41,7 @@ pub(super) const PROBES: &[Probe] = &[
     probe!("swap the root", [SYS_pivot_root, T(c"/"), T(c"/")]; NOBODY),
     probe!("remove a file", [SYS_unlinkat, HERE, T(c"/proc/pi-sql"), N(0)]; NOBODY),
     #[cfg(target_arch = "x86_64")]
-    probe!("rename a file", [SYS_rename, T(c"/etc/passwd"), T(c"/etc/passwd")]; [A, K, K, K]),
+    probe!("rename a file", [SYS_rename, T(c"/etc/passwd"), T(c"/etc/passwd")]; [NO_WRITE, K, K, K]),
     probe!("rename by the newer call", [SYS_renameat2, HERE, T(c"/proc/a"), HERE, T(c"/proc/b"), N(0)]; NOBODY),
     probe!("link a file", [SYS_linkat, HERE, T(c"/etc/passwd"), HERE, T(c"/etc/passwd"), N(0)]; NOBODY),
     probe!("make a symbolic link", [SYS_symlinkat, T(c"/"), HERE, T(c"/etc/passwd")]; NOBODY),
@@ -73,6 +73,8 @@ pub(super) const PROBES: &[Probe] = &[
     probe!("turn a file's attributes", [SYS_ioctl, N(2), N(0x4008_6602), Space]; NOBODY),
 ];
 
+/// Landlock's no, or the file system's, which is asked first where it is read-only.
+const NO_WRITE: Expected = Expected::Refused(&[EACCES, EROFS, ENOENT]);
 /// No descriptor is given, so the list is what answers, or the kernel says that it is none.
 const BAD: Expected = Expected::Refused(&[EBADF]);
 /// Landlock's no; a process without a terminal has no such device, and an image may not have the file.

@@ -1,7 +1,7 @@
 //! The attack list: what each role attempts in a throw-away process, and what must become of it.
 //!
-//! Every attempt is harmless should it work: it opens and writes nothing, names what does not exist, or changes only the
-//! process that is about to end. A role that is started for a trial can only take what these tables name.
+//! Every attempt is harmless should it work: it opens and writes nothing, names what does not exist, or changes only
+//! the process that is about to end. A role that is started for a trial can only take what these tables name.
 #![allow(clippy::wildcard_imports, reason = "the tables name a hundred of the kernel's numbers")]
 #![allow(clippy::cast_possible_wrap, reason = "a call's argument is 64 bits, whatever they mean")]
 

@@ -117,8 +117,8 @@ fn enter(door: Door, number: i64, arguments: [i64; 6]) -> i64 {
     match door {
         Door::Native => {
             let [first, second, third, fourth, fifth, sixth] = arguments;
-            // SAFETY: this process exists to make these calls and ends after them; it is a role that is locked down, and
-            // everything the arguments point at is alive. A call that breaks this very process is part of the trial.
+            // SAFETY: this process exists to make these calls and ends after them; it is a role that is locked down,
+            // and everything the arguments point at is alive. A call that breaks this very process is part of the trial.
             let answer = unsafe { libc::syscall(number, first, second, third, fourth, fifth, sixth) };
             if answer == -1 { -i64::from(Errno::last_raw()) } else { answer }
         }

@@ -19,7 +19,7 @@ const fn futex(operation: i32) -> Test {
 /// In every role's list.
 pub(super) const COMMON: &[Call] = &[
     call!(SYS_brk, "memory: the allocator's heap"),
-    call!(fallback SYS_mmap, [[without(2, PROT_EXEC), low(3, PRIVATE_MEMORY)]], "memory: large blocks; never executable"),
+    call!(fallback SYS_mmap, [[without(2, PROT_EXEC), low(3, PRIVATE_MEMORY)]], "memory: large blocks; never code"),
     call!(fallback SYS_munmap, "memory: large blocks back, and the signal stack at the end"),
     call!(fallback SYS_mremap, "memory: a large block grows; it keeps its protection"),
     call!(fallback SYS_mprotect, [[without(2, PROT_EXEC)]], "memory: an allocator's arena grows; never executable"),
@@ -51,7 +51,11 @@ pub(super) const COMMON: &[Call] = &[
     call!(fallback SYS_rt_sigprocmask, "an abort lets its own signal through; a process starts with its parent's mask"),
     call!(fallback SYS_gettid, "an abort names its thread"),
     call!(fallback SYS_getpid, "an abort names its process; SQLite seeds with it"),
-    call!(fallback SYS_tgkill, [[low(0, Test::Own), is(2, SIGABRT)]], "an abort ends the process as SIGABRT, not as a forbidden call"),
+    call!(
+        fallback SYS_tgkill,
+        [[low(0, Test::Own), is(2, SIGABRT)]],
+        "an abort ends the process as SIGABRT, not as a forbidden call"
+    ),
     call!(fallback SYS_sigaltstack, "the runtime's signal stack goes at the end"),
     call!(SYS_prctl, [[is(0, PR_GET_SECCOMP)]], "the report: whether this very filter is in force"),
     call!(fallback SYS_exit_group, "the end"),

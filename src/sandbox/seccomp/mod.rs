@@ -149,3 +149,57 @@ fn condition(condition: &Condition) -> Result<SeccompCondition, seccompiler::Bac
 fn refused(role: Role, error: &impl std::fmt::Display) -> SandboxError {
     SandboxError::Seccomp { role, reason: error.to_string() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Instructions that the kernel takes of one filter.
+    const KERNELS_MOST: usize = 4_096;
+
+    #[test]
+    fn every_list_is_a_filter_that_the_kernel_takes() {
+        for role in [Role::Supervisor, Role::Spawner, Role::Reader, Role::Agent] {
+            for way in [Way::Nothing, Way::Tcp, Way::Unix] {
+                let programs = programs(role, way, SeccompAction::KillProcess).unwrap();
+                assert_eq!(programs.len(), shims(role).len() + 1);
+                assert!(programs.iter().all(|program| !program.is_empty() && program.len() < KERNELS_MOST));
+            }
+        }
+    }
+
+    #[test]
+    fn the_spawner_lets_through_whatever_its_children_may_do() {
+        for way in [Way::Nothing, Way::Tcp, Way::Unix] {
+            let spawner = calls(Role::Spawner, way);
+            for child in [Role::Reader, Role::Agent] {
+                for group in calls(child, way) {
+                    assert!(spawner.iter().any(|other| std::ptr::eq(*other, group)), "{child}, {way:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_runs_data_as_code_changes_flags_of_descriptors_or_signals_groups() {
+        let every = [Role::Supervisor, Role::Spawner, Role::Reader, Role::Agent]
+            .into_iter()
+            .flat_map(|role| calls(role, Way::Nothing))
+            .flatten();
+        for call in every {
+            let demands =
+                |argument: u8| call.cases.iter().all(|case| case.iter().any(|test| test.argument == argument));
+            match call.name {
+                "mmap" | "mprotect" | "madvise" => assert!(!call.cases.is_empty() && demands(2), "{}", call.why),
+                "prctl" | "ioctl" | "fcntl" | "clone" | "kill" | "tgkill" | "socketpair" => {
+                    assert!(!call.cases.is_empty(), "{}: {}", call.name, call.why);
+                }
+                "sendto" => assert!(!call.cases.is_empty() && demands(3) && demands(4), "{}", call.why),
+                "execve" | "clone3" | "socket" | "connect" | "ptrace" | "open" | "memfd_create" => {
+                    panic!("{} is in a list", call.name)
+                }
+                _ => {}
+            }
+        }
+    }
+}

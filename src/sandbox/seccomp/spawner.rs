@@ -8,7 +8,7 @@ use nix::libc::{
 
 use super::call::{Call, Condition, KILL_ONE, Test, call, is, low};
 
-/// A child that shares nothing: exactly what the C library's `fork` asks for. No thread, no namespace, no shared memory.
+/// A child that shares nothing: exactly what the C library's `fork` asks for. No thread, no namespace, no memory.
 const FORK: [Condition; 1] = [low(0, Test::Is((CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID | SIGCHLD) as u64))];
 
 /// What only the spawner does.
