@@ -29,7 +29,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let settings: SqlSettings = resources.settings.section("sql")?;
     let database = Database::open(Path::new(&database), &Limits::default())?;
     let log = Log::open(Path::new("sql-output"), Options::for_run("embedded"))?;
-    let gate = Arc::new(LocalGate::new(database, log, settings));
+    let gate = Arc::new(LocalGate::new(database, log, settings)?);
     let sql = SqlExtension::new(gate, resources.skills.clone(), resources.template("ask").cloned());
     let registry = Registry::of(vec![Box::new(sql)])?;
 

@@ -1,5 +1,5 @@
 //! The program: parse, hand over, exit code.
 
 fn main() -> std::process::ExitCode {
-    pi_sql::cli::run(std::env::args_os().collect())
+    pi_sql::cli::run(&std::env::args_os().collect::<Vec<_>>())
 }

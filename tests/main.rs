@@ -4,18 +4,36 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    reason = "a test ends where something is not as it must be"
+    clippy::print_stdout,
+    reason = "a test that can't go on has failed"
 )]
 #![allow(missing_docs, reason = "a test's name says what it proves")]
 
+mod ask;
+mod attacks;
+#[cfg(feature = "belt-switches")]
+mod belts;
+mod commands;
+mod crash;
+mod databases;
+mod doctor;
 mod health;
+mod hiding;
 mod image;
+mod isolation;
+mod kernel;
 mod launcher;
+mod output;
 mod policy;
+mod processes;
 mod profile;
+mod query;
 mod repertoire;
+mod roles;
 mod rooms;
+mod shipped;
 mod supply;
+mod support;
 
 #[test]
 fn no_test_file_is_forgotten() {

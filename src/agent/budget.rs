@@ -118,18 +118,20 @@ impl Meter {
         }
     }
 
+    /// The budget of calls, if it is used up.
+    pub(super) fn calls_spent(&self, budget: &Budget) -> Option<Limit> {
+        (self.calls >= budget.calls).then_some(Limit::Calls(budget.calls))
+    }
+
     /// The first budget that is used up, if one is.
     pub(super) fn spent(&self, budget: &Budget) -> Option<Limit> {
         if Instant::now() >= self.deadline {
             Some(Limit::Time(budget.time))
         } else if self.tokens >= budget.tokens {
             Some(Limit::Tokens(budget.tokens))
-        } else if self.calls >= budget.calls {
-            Some(Limit::Calls(budget.calls))
-        } else if self.turns >= budget.turns {
-            Some(Limit::Turns(budget.turns))
         } else {
-            None
+            let turns_spent = self.turns >= budget.turns;
+            self.calls_spent(budget).or_else(|| turns_spent.then_some(Limit::Turns(budget.turns)))
         }
     }
 }

@@ -36,9 +36,6 @@ pub struct Response {
     pub command: String,
     /// Whether it was accepted.
     pub success: bool,
-    /// What it asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub data: Option<Value>,
     /// Why it was not accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -76,12 +73,12 @@ impl Command {
 impl Response {
     /// The command was accepted.
     pub fn accepted(command: impl Into<String>, id: Option<String>) -> Self {
-        Self { id, command: command.into(), success: true, data: None, error: None }
+        Self { id, command: command.into(), success: true, error: None }
     }
 
     /// The command was refused; the sentence says why and what to do.
     pub fn refused(command: impl Into<String>, id: Option<String>, error: impl Into<String>) -> Self {
-        Self { id, command: command.into(), success: false, data: None, error: Some(error.into()) }
+        Self { id, command: command.into(), success: false, error: Some(error.into()) }
     }
 }
 

@@ -80,7 +80,7 @@ impl Run<'_> {
 
     /// Runs one call, unless the budget or its repetition says otherwise.
     async fn call(&mut self, call: &ToolCall, tool: Option<&dyn Tool>) -> Result<Outcome, Halt> {
-        if let Some(limit) = self.calls_spent() {
+        if let Some(limit) = self.meter.calls_spent(self.budget) {
             return Ok(Outcome::failed(format!("This call did not run: {limit}.")));
         }
         self.meter.calls += 1;

@@ -186,10 +186,6 @@ impl<'a> Run<'a> {
         }
     }
 
-    pub(super) fn calls_spent(&self) -> Option<Limit> {
-        (self.meter.calls >= self.budget.calls).then_some(Limit::Calls(self.budget.calls))
-    }
-
     /// A message that does not stream.
     pub(super) fn say(&mut self, message: Message) {
         self.emit(Event::MessageStart { message: message.clone() });

@@ -15,7 +15,7 @@ pub enum AuditError {
         source: io::Error,
     },
     /// A file can't be opened, read or renamed.
-    #[error("the audit file {path} can't be used: {source}", path = .path.display())]
+    #[error("the audit file {path} can't be used: {source}. Correct that, or name another directory with --out", path = .path.display())]
     File {
         /// The file.
         path: PathBuf,
@@ -29,7 +29,7 @@ pub enum AuditError {
         path: PathBuf,
     },
     /// The records didn't reach the log; what was written of them was cut off again where that was possible.
-    #[error("the audit log {path} can't be written: {source}. Nothing runs without it", path = .path.display())]
+    #[error("the audit log {path} can't be written, and nothing runs without it: {source}. Make room there, or name another directory with --out", path = .path.display())]
     Write {
         /// The log.
         path: PathBuf,
@@ -37,7 +37,7 @@ pub enum AuditError {
         source: io::Error,
     },
     /// The disk didn't confirm the records.
-    #[error("the audit log {path} can't be synced to disk: {source}. Nothing runs without it", path = .path.display())]
+    #[error("the audit log {path} can't be synced to disk, and nothing runs without it: {source}. Check the disk, or name another directory with --out", path = .path.display())]
     Sync {
         /// The log.
         path: PathBuf,
@@ -48,7 +48,7 @@ pub enum AuditError {
     #[error("the audit log failed to sync earlier in this run; check the disk and start again")]
     Unsynced,
     /// Another process keeps the lock.
-    #[error("another process has kept the audit lock {path} for {seconds} s; is it stopped?", path = .path.display())]
+    #[error("another process has kept the audit lock {path} for {seconds} s; end it if it hangs, then start again", path = .path.display())]
     Busy {
         /// The lock.
         path: PathBuf,
@@ -78,7 +78,7 @@ pub enum AuditError {
         reason: String,
     },
     /// A record is larger than any reader would accept.
-    #[error("an audit record of {bytes} bytes is larger than the {limit} that one may have")]
+    #[error("an audit record would be {bytes} bytes long and {limit} are allowed: ask for less text at once")]
     TooLong {
         /// Its size.
         bytes: usize,

@@ -11,14 +11,14 @@ use super::directory::{Directory, Identity, at, open_to_read};
 use super::error::AuditError;
 use super::line::LONGEST_LINE;
 use super::lines::Lines;
-use super::snapshot::{Piece, Snapshot};
+use super::snapshot::{LogFile, Snapshot};
 
 /// Bytes read at once while following; grows for a longer line.
 const BLOCK: usize = 64 << 10;
 
 /// Every line of a log from the first to the last, as they were when it was opened.
 pub struct Reader {
-    files: vec::IntoIter<Piece>,
+    files: vec::IntoIter<LogFile>,
     /// The file being read, with its path for messages.
     open: Option<(Lines, PathBuf)>,
 }

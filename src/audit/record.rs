@@ -39,7 +39,7 @@ pub enum Entry {
     Question {
         /// Their words.
         text: String,
-        /// Where it came in: `text`, `json`, `rpc`, `tui`, `web`, `report`.
+        /// Where it came in: `text`, `json` or `eval`.
         front: String,
         /// The model that answers, `provider/id`.
         model: String,

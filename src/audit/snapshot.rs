@@ -10,15 +10,15 @@ use super::lock::Lock;
 
 /// The files of a log, in the order of the chain.
 pub(super) struct Snapshot {
-    pub(super) files: Vec<Piece>,
+    pub(super) files: Vec<LogFile>,
 }
 
 /// One file of a log.
-pub(super) struct Piece {
+pub(super) struct LogFile {
     pub(super) path: PathBuf,
     /// Its number; none for the file that is written.
     pub(super) number: Option<u32>,
-    /// The file that is written stays open, since it may be renamed meanwhile; `u64` is its length at that moment.
+    /// The file that is written stays open, since it may be renamed meanwhile; with its length at that moment.
     live: Option<(File, u64)>,
 }
 
@@ -29,18 +29,18 @@ impl Snapshot {
         let mut lock = Lock::existing(&directory);
         let _held = lock.as_mut().map(Lock::shared).transpose()?;
         let rotated = directory.all_rotated()?;
-        let mut files: Vec<Piece> =
-            rotated.into_iter().map(|(number, path)| Piece { path, number: Some(number), live: None }).collect();
+        let mut files: Vec<LogFile> =
+            rotated.into_iter().map(|(number, path)| LogFile { path, number: Some(number), live: None }).collect();
         let path = directory.live();
         if let Some(file) = open_to_read(&path)? {
             let length = file.metadata().map_err(|source| AuditError::File { path: path.clone(), source })?.len();
-            files.push(Piece { path, number: None, live: Some((file, length)) });
+            files.push(LogFile { path, number: None, live: Some((file, length)) });
         }
         Ok(Self { files })
     }
 }
 
-impl Piece {
+impl LogFile {
     /// The file, open, and how much of it belongs to this moment; none when it was removed since.
     pub(super) fn open(self) -> Result<Option<(File, u64)>, AuditError> {
         match self.live {

@@ -8,7 +8,7 @@ use super::directory::{Directory, name_of};
 use super::error::AuditError;
 use super::line::{self, Fault, Frame};
 use super::lines::Line;
-use super::snapshot::{Piece, Snapshot};
+use super::snapshot::{LogFile, Snapshot};
 
 /// A whole chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,7 +137,7 @@ pub fn verify(directory: &Path, kept: Option<Digest>) -> Result<Verified, Verify
 impl Walk {
     /// Follows the chain through one file and returns its number of lines; `absent` is the file that should come before
     /// it, if that is not there.
-    fn file(&mut self, piece: Piece, absent: Option<&str>) -> Result<u64, VerifyError> {
+    fn file(&mut self, piece: LogFile, absent: Option<&str>) -> Result<u64, VerifyError> {
         let path = piece.path.clone();
         let failed = |source: io::Error| AuditError::File { path: path.clone(), source };
         let Some(mut lines) = piece.lines()? else { return Ok(0) };

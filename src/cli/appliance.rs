@@ -1,5 +1,6 @@
 //! From options, resources and settings to a running supervisor.
 
+use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,14 +39,11 @@ impl Appliance {
             Some(directory) => Some(directory.as_path()),
             None => Some(Path::new(PROJECT)).filter(|directory| directory.is_dir()),
         };
-        let resources = Resources::load(project).map_err(|error| Failure::new(ExitKind::Usage, error.to_string()))?;
-        let sql = resources
-            .settings
-            .section::<SqlSettings>("sql")
-            .map_err(|error| Failure::new(ExitKind::Usage, error.to_string()))?;
+        let resources = Resources::load(project).map_err(unusable)?;
+        let sql = resources.settings.section::<SqlSettings>("sql").map_err(unusable)?;
         let model = options.model.clone().or_else(|| resources.settings.model.clone());
         let model = model.unwrap_or_else(|| provider::DEFAULT.into());
-        provider::select(&model).map_err(|error| Failure::new(ExitKind::Usage, error.to_string()))?;
+        provider::select(&model).map_err(unusable)?;
         Ok(Self { resources, sql, model })
     }
 
@@ -58,9 +56,7 @@ impl Appliance {
     /// What the model is told about its tools.
     pub(crate) fn tools(&self) -> Result<Vec<ToolSpec>, Failure> {
         let extension = SqlExtension::new(Arc::new(ClosedGate), self.resources.skills.clone(), self.ask_template());
-        let registry = Registry::of(vec![Box::new(extension)])
-            .map_err(|error| Failure::new(ExitKind::Usage, error.to_string()))?;
-        Ok(registry.tool_specs())
+        Ok(Registry::of(vec![Box::new(extension)]).map_err(unusable)?.tool_specs())
     }
 
     /// Starts the roles. With `with_agent` questions can be asked; without, only a person's own requests.
@@ -97,6 +93,8 @@ impl Appliance {
             calls: u32::try_from(budget.calls).unwrap_or(u32::MAX),
             tokens: budget.tokens,
             time: Duration::from_secs(budget.seconds),
+            // The last sentence may not take longer than the whole question.
+            grace: Budget::default().grace.min(Duration::from_secs(budget.seconds)),
             // The harness's own last sentence must read as the no it is.
             closing: "CANNOT: I stopped without an answer, because {reason}.".into(),
             ..Budget::default()
@@ -106,6 +104,11 @@ impl Appliance {
     fn ask_template(&self) -> Option<Template> {
         self.resources.template("ask").cloned()
     }
+}
+
+/// A setting, a resource or the model's name is not usable; the error's own sentence says why.
+fn unusable(error: impl Error) -> Failure {
+    Failure::new(ExitKind::Usage, error.to_string())
 }
 
 /// A gate for commands that only show what a model is told.
@@ -125,9 +128,10 @@ impl From<SupervisorError> for Failure {
             | SupervisorError::RoleRefused(_)
             | SupervisorError::Role { .. }
             | SupervisorError::Io(_) => ExitKind::Sandbox,
-            SupervisorError::Stopped(signal) => ExitKind::Signal(u8::try_from(*signal).unwrap_or_default()),
             SupervisorError::Database(_) => ExitKind::Database,
+            SupervisorError::Setting(_) => ExitKind::Usage,
             SupervisorError::Audit(_) | SupervisorError::Output(_) => ExitKind::Output,
+            SupervisorError::Stopped(signal) => ExitKind::of_signal(*signal),
         };
         Self::new(kind, error.to_string())
     }

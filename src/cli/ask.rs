@@ -11,6 +11,8 @@ use crate::agent::Event;
 use crate::audit::Entry;
 use crate::cli::appliance::Appliance;
 use crate::cli::options::Options;
+use crate::cli::output::{Output, unwritable};
+use crate::cli::query::finish_with;
 use crate::cli::{ExitKind, Failure};
 use crate::process::{Happening, Supervisor};
 use crate::sandbox::Strictness;
@@ -68,39 +70,47 @@ pub(crate) fn run(options: &Options, args: &Args, out: &mut dyn Write) -> Result
     let question = question(&args.question)?;
     let appliance = Appliance::load(options)?;
     let mut supervisor = appliance.start(options, true)?;
-    let mut lines = match args.options.mode {
-        Mode::Json => Some(JsonLines::begin(&mut *out, &Header::new()).map_err(unwritable)?),
+    let asked = ask(&mut supervisor, &appliance, options, &question, args.options.mode, out).and_then(|envelope| {
+        let shown = match (args.options.mode, args.options.format) {
+            (Mode::Json, _) => Ok(()),
+            (Mode::Text, AnswerFormat::Json) => write_envelope(out, &envelope),
+            (Mode::Text, AnswerFormat::Text) => show_answer(out, &envelope),
+        };
+        match shown.and_then(|()| out.flush()) {
+            Ok(()) => Ok(envelope),
+            Err(error) => Err(unwritable("the answer", error)),
+        }
+    });
+    let (envelope, head) = finish_with(supervisor, asked, |envelope| envelope.exit)?;
+    let _ = writeln!(Output::stderr(), "audit: records {}–{}, head {}", envelope.audit.first, head.seq, head.hash);
+    Ok(ExitCode::from(envelope.exit))
+}
+
+/// Asks, and shows the run while it goes on.
+fn ask(
+    supervisor: &mut Supervisor,
+    appliance: &Appliance,
+    options: &Options,
+    question: &str,
+    mode: Mode,
+    out: &mut dyn Write,
+) -> Result<Envelope, Failure> {
+    let lost = |error| unwritable("the answer", error);
+    let mut lines = match mode {
+        Mode::Json => Some(JsonLines::begin(out, &Header::new()).map_err(lost)?),
         Mode::Text => None,
     };
     let front = if lines.is_some() { "json" } else { "text" };
-    let mut err = io::stderr().lock();
+    let mut err = Output::stderr();
     let mut written = Ok(());
-    let mut show = |event: &Event| match &mut lines {
+    let envelope = answer(supervisor, appliance, options, question, front, &mut |event| match &mut lines {
         Some(lines) if written.is_ok() => written = lines.event(event),
         Some(_) => {}
         // Nobody may be watching; the answer counts.
         None => drop(write_step(&mut err, event)),
-    };
-    let answered = answer(&mut supervisor, &appliance, options, &question, front, &mut show);
-    let envelope = match answered {
-        Ok(envelope) => envelope,
-        Err(failure) => {
-            let _ = supervisor.stop(&failure.to_string(), failure.kind().code());
-            return Err(failure);
-        }
-    };
-    let shown = written.and_then(|()| match (args.options.mode, args.options.format) {
-        (Mode::Json, _) => Ok(()),
-        (Mode::Text, AnswerFormat::Json) => {
-            serde_json::to_writer(&mut *out, &envelope)?;
-            writeln!(out)
-        }
-        (Mode::Text, AnswerFormat::Text) => show_answer(out, &mut err, &envelope),
-    });
-    let head = supervisor.stop("done", envelope.exit)?;
-    let _ = writeln!(err, "audit: records {}–{}, head {}", envelope.audit.first, head.seq, head.hash);
-    shown.and_then(|()| out.flush()).map_err(unwritable)?;
-    Ok(ExitCode::from(envelope.exit))
+    })?;
+    written.map_err(lost)?;
+    Ok(envelope)
 }
 
 /// Asks one question of a running supervisor, and puts its answer on record before anybody sees it.
@@ -162,7 +172,7 @@ pub(super) fn answer(
 
 fn exit_code(ending: &Ending, supervisor: &Supervisor, signal: Option<i32>) -> u8 {
     if let Some(signal) = signal {
-        return ExitKind::Signal(u8::try_from(signal).unwrap_or_default()).code();
+        return ExitKind::of_signal(signal).code();
     }
     match ending.outcome {
         OutcomeKind::Answered => 0,
@@ -173,19 +183,32 @@ fn exit_code(ending: &Ending, supervisor: &Supervisor, signal: Option<i32>) -> u
     }
 }
 
-fn show_answer(out: &mut dyn Write, err: &mut dyn Write, envelope: &Envelope) -> io::Result<()> {
+fn write_envelope(out: &mut dyn Write, envelope: &Envelope) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, envelope)?;
+    writeln!(out)
+}
+
+/// An answer goes to stdout, everything else to stderr, where nobody may be watching.
+fn show_answer(out: &mut dyn Write, envelope: &Envelope) -> io::Result<()> {
     let shown = harmless(&envelope.answer);
+    if envelope.outcome == OutcomeKind::Answered {
+        writeln!(out, "{shown}")?;
+        out.flush()?;
+    }
+    let _ = show_rest(&mut Output::stderr(), envelope, &shown);
+    Ok(())
+}
+
+fn show_rest(err: &mut dyn Write, envelope: &Envelope, shown: &str) -> io::Result<()> {
     match envelope.outcome {
-        OutcomeKind::Answered => writeln!(out, "{shown}")?,
+        OutcomeKind::Answered => {}
         OutcomeKind::Failed => writeln!(err, "error: {shown}")?,
         OutcomeKind::Asked | OutcomeKind::Declined | OutcomeKind::Withheld => writeln!(err, "{shown}")?,
     }
     for choice in &envelope.choices {
         writeln!(err, "- {}", harmless(choice))?;
     }
-    if let Some(query) = envelope.result.and_then(|index| envelope.queries.get(index))
-        && query.truncated.is_some()
-    {
+    if envelope.answering_query().is_some_and(|query| query.truncated.is_some()) {
         writeln!(err, "note: the result was cut; more rows exist than were read")?;
     }
     if envelope.grounded == Some(false) {
@@ -214,10 +237,7 @@ fn question(words: &[String]) -> Result<String, Failure> {
             .hint("ask one: pi-sql -- \"how many accounts churned in June 2026?\""));
     }
     if question.len() > QUESTION_CAP {
-        return Err(Failure::new(
-            ExitKind::Usage,
-            format!("the question has {} bytes; {QUESTION_CAP} are allowed", question.len()),
-        ));
+        return Err(too_long());
     }
     Ok(question.to_owned())
 }
@@ -231,12 +251,16 @@ fn from_stdin() -> Result<String, Failure> {
     io::stdin().take(limit).read_to_end(&mut bytes).map_err(|error| {
         Failure::new(ExitKind::Usage, "the question can't be read from standard input").because(error)
     })?;
+    // A long question was cut, perhaps in the middle of a letter.
+    if bytes.len() > QUESTION_CAP && !bytes.trim_ascii().is_empty() {
+        return Err(too_long());
+    }
     String::from_utf8(bytes)
         .map_err(|_| Failure::new(ExitKind::Usage, "the question on standard input is not UTF-8 text"))
 }
 
-fn unwritable(error: io::Error) -> Failure {
-    Failure::new(ExitKind::Output, "the answer can't be written to standard output").because(error)
+fn too_long() -> Failure {
+    Failure::new(ExitKind::Usage, format!("the question is too long: {QUESTION_CAP} bytes are allowed"))
 }
 
 /// A time as people read it: whole seconds, UTC.

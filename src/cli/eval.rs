@@ -10,8 +10,12 @@ use serde_json::Value;
 
 use crate::cli::appliance::Appliance;
 use crate::cli::options::Options;
+use crate::cli::output::unwritable;
+use crate::cli::query::finish;
 use crate::cli::{ExitKind, Failure, ask};
+use crate::process::Supervisor;
 use crate::ui::envelope::{Envelope, OutcomeKind};
+use crate::ui::text::harmless;
 
 /// Numbers that differ by less are the same.
 const TOLERANCE: f64 = 1e-6;
@@ -52,30 +56,40 @@ struct Tally {
 
 /// Asks every question of every file, each in a conversation of its own.
 pub(crate) fn run(options: &Options, args: &Args, out: &mut dyn Write) -> Result<ExitCode, Failure> {
-    let unwritable = |error| Failure::new(ExitKind::Output, "the counts can't be written").because(error);
     let mut cases = Vec::new();
     for file in &args.files {
         cases.push((file, read(file)?));
     }
     let appliance = Appliance::load(options)?;
     let mut supervisor = appliance.start(options, true)?;
+    let outcome = ask_all(&mut supervisor, &appliance, options, args, cases, out);
+    finish(supervisor, outcome)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn ask_all(
+    supervisor: &mut Supervisor,
+    appliance: &Appliance,
+    options: &Options,
+    args: &Args,
+    cases: Vec<(&PathBuf, Vec<Case>)>,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let unwritable = |error| unwritable("the counts", error);
     writeln!(out, "{:<40} questions  answered  right  wrong  declined  telling  telling right", "file")
         .map_err(unwritable)?;
     for (file, cases) in cases {
         let mut tally = Tally::default();
         for case in cases {
-            let envelope = ask::answer(&mut supervisor, &appliance, options, &case.question, "eval", &mut |_| ())?;
-            if envelope.exit > 128 {
-                supervisor.stop("stopped", envelope.exit)?;
-                return Ok(ExitCode::from(envelope.exit));
+            let envelope = ask::answer(supervisor, appliance, options, &case.question, "eval", &mut |_| ())?;
+            if let Some(signal) = envelope.exit.checked_sub(128).filter(|signal| *signal > 0) {
+                return Err(Failure::new(ExitKind::Signal(signal), "stopped before the last question was answered"));
             }
             let verdict = tally.count(&case, &envelope);
             if (args.wrong && verdict == Verdict::Wrong) || (args.declined && verdict == Verdict::Declined) {
-                let sql = envelope
-                    .result
-                    .and_then(|index| envelope.queries.get(index))
-                    .map_or("", |query| query.sql.as_str());
-                writeln!(out, "{verdict:?}: {}\n  {}\n  {sql}", case.question, envelope.answer).map_err(unwritable)?;
+                let sql = envelope.answering_query().map_or("", |query| query.sql.as_str());
+                let [question, answer, sql] = [&case.question, &envelope.answer, sql].map(harmless);
+                writeln!(out, "{verdict:?}: {question}\n  {answer}\n  {sql}").map_err(unwritable)?;
             }
             supervisor.new_conversation()?;
         }
@@ -86,10 +100,10 @@ pub(crate) fn run(options: &Options, args: &Args, out: &mut dyn Write) -> Result
             file.file_name().unwrap_or_default().to_string_lossy(),
             right + wrong,
         )
+        .and_then(|()| out.flush())
         .map_err(unwritable)?;
     }
-    supervisor.stop("eval", 0)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,8 +117,8 @@ impl Tally {
     fn count(&mut self, case: &Case, envelope: &Envelope) -> Verdict {
         let verdict = match envelope.outcome {
             OutcomeKind::Answered => {
-                let rows = envelope.result.and_then(|index| envelope.queries.get(index)).map(|query| &query.rows);
-                if rows.is_some_and(|rows| same_result(rows, &case.rows, case.ordered)) {
+                let query = envelope.answering_query();
+                if query.is_some_and(|query| same_result(&query.rows, &case.rows, case.ordered)) {
                     Verdict::Right
                 } else {
                     Verdict::Wrong
@@ -173,7 +187,7 @@ fn sorted(mut rows: Vec<Vec<&Value>>) -> Vec<Vec<&Value>> {
 
 /// Numbers sort as they compare: rounded to the tolerance.
 fn cell_key(cell: &Value) -> String {
-    match number(cell) {
+    match cell.as_f64() {
         Some(value) => format!("{value:030.5}"),
         None => cell.to_string(),
     }
@@ -184,14 +198,10 @@ fn equal_rows(left: &[Vec<&Value>], right: &[Vec<&Value>]) -> bool {
 }
 
 fn equal(left: &Value, right: &Value) -> bool {
-    match (number(left), number(right)) {
+    match (left.as_f64(), right.as_f64()) {
         (Some(left), Some(right)) => (left - right).abs() <= TOLERANCE * left.abs().max(1.0),
         _ => left == right,
     }
-}
-
-fn number(cell: &Value) -> Option<f64> {
-    cell.as_f64()
 }
 
 fn read(file: &Path) -> Result<Vec<Case>, Failure> {
@@ -201,11 +211,16 @@ fn read(file: &Path) -> Result<Vec<Case>, Failure> {
     for (index, line) in lines.enumerate() {
         let line = line.map_err(|error| unusable(error.to_string()))?;
         if !line.trim().is_empty() {
-            let case = serde_json::from_str(&line).map_err(|error| unusable(format!("line {}: {error}", index + 1)))?;
+            let broken = |what: &dyn std::fmt::Display| unusable(format!("line {}: {what}", index + 1));
+            let case: Case = serde_json::from_str(&line).map_err(|error| broken(&error))?;
+            if case.question.trim().is_empty() {
+                return Err(broken(&"the question is empty"));
+            }
             cases.push(case);
         }
     }
-    Ok(cases)
+    // A count of nothing would look like a perfect score.
+    if cases.is_empty() { Err(unusable("there is no question in it".into())) } else { Ok(cases) }
 }
 
 #[cfg(test)]

@@ -9,13 +9,13 @@ use std::process::ExitCode;
 pub enum ExitKind {
     /// 2: the command line or a setting is not usable.
     Usage,
-    /// 3: no answer (asked back, cannot, or withheld).
+    /// 3: no answer: it asked back, can't tell from the data, or ran out of time.
     NoAnswer,
-    /// 4: the model did not answer.
+    /// 4: the model, or the agent that talks to it, failed.
     Model,
     /// 5: the database can't be used.
     Database,
-    /// 6: a belt is not in force.
+    /// 6: a belt is not in force, or a role could not be started.
     Sandbox,
     /// 7: the audit or the output can't be written, or the audit is broken.
     Output,
@@ -64,6 +64,11 @@ impl Failure {
 }
 
 impl ExitKind {
+    /// Stopped by this signal.
+    pub fn of_signal(number: i32) -> Self {
+        Self::Signal(u8::try_from(number).unwrap_or_default())
+    }
+
     /// The exit code.
     pub fn code(self) -> u8 {
         match self {

@@ -11,6 +11,7 @@ use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
 use serde_json::Value;
 
 use crate::audit::Follow;
+use crate::cli::appliance::Appliance;
 use crate::cli::options::Options;
 use crate::cli::{ExitKind, Failure};
 use crate::process::try_database;
@@ -35,7 +36,8 @@ pub(crate) struct Args {
 pub(crate) fn run(options: &Options, args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     // The log first: what opens the database afterwards gives up the right to read anything else.
     let last = args.max_age.map(|max_age| in_time(&options.out, max_age, Timestamp::now())).transpose()?;
-    let database = try_database(&options.db, options.sandbox)?;
+    let hide = Appliance::load(options)?.sql.hide;
+    let database = try_database(&options.db, &hide, options.sandbox)?;
     let last = last.map(|time| format!(", last good run {time}")).unwrap_or_default();
     let opened = format!("healthy: {} opens ({} bytes){last}", database.path, database.size);
     writeln!(out, "{}", harmless(&opened))

@@ -11,22 +11,28 @@ mod eval;
 mod failure;
 mod health;
 mod options;
+mod output;
 mod policy;
 mod prompt;
 mod query;
 mod sample;
 mod schema;
+#[cfg(feature = "belt-switches")]
+mod trial;
 
 use std::error::Error;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Parser, Subcommand};
+use nix::sys::signal::{SigSet, Signal};
 
 pub use failure::{ExitKind, Failure};
 
 use crate::cli::options::Options;
+use crate::cli::output::{Output, unwritable};
 use crate::process;
 use crate::ui::text::harmless;
 
@@ -45,8 +51,11 @@ struct CommandLine {
     question: Vec<String>,
 }
 
+/// What somebody who typed something else most likely wanted.
+const HOW_TO_ASK: &str = "a question stands after two dashes: pi-sql -- \"how many accounts churned in June 2026?\"";
+
 const EXIT_CODES: &str = "\
-Exit codes: 0 answered, 2 usage, 3 no answer (asked back, cannot, or withheld), 4 model, 5 database, 6 sandbox, 7 audit or \
+Exit codes: 0 answered, 2 usage, 3 no answer (asked back, can't tell, or out of time), 4 model, 5 database, 6 sandbox, 7 audit or \
 output, 128+n stopped by signal n.";
 
 #[derive(Subcommand)]
@@ -69,21 +78,23 @@ enum Command {
     Doctor(doctor::Args),
     /// Say whether a run would work now: for health checks.
     Health(health::Args),
+    /// Take belts off and make holes, as standard input tells (in builds for tests only).
+    #[cfg(feature = "belt-switches")]
+    Trial,
     /// Ask a file of questions with known answers, and count.
     Eval(eval::Args),
 }
 
 /// Runs the program: a role if its parent started one, else what the command line says.
-pub fn run(arguments: Vec<OsString>) -> ExitCode {
-    if let Some(code) = process::run_role(&arguments) {
+pub fn run(arguments: &[OsString]) -> ExitCode {
+    if let Some(code) = process::run_role(arguments) {
         return code;
     }
+    // A file that may not grow any more is an error to tell, not a death without a word.
+    let _ = SigSet::from(Signal::SIGXFSZ).thread_block();
     let line = match CommandLine::try_parse_from(arguments) {
         Ok(line) => line,
-        Err(error) => {
-            let _ = error.print();
-            return if error.use_stderr() { ExitKind::Usage.into() } else { ExitCode::SUCCESS };
-        }
+        Err(error) => return explain(&error, arguments),
     };
     match dispatch(line) {
         Ok(code) => code,
@@ -97,7 +108,7 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
 
 fn dispatch(line: CommandLine) -> Result<ExitCode, Failure> {
     let options = line.options;
-    let out = &mut io::stdout().lock();
+    let out = &mut Output::stdout().map_err(|error| unwritable("standard output", error))?;
     match line.command {
         None => ask::run(&options, &ask::Args { options: line.ask, question: line.question }, out),
         Some(Command::Ask(mut args)) => {
@@ -112,8 +123,35 @@ fn dispatch(line: CommandLine) -> Result<ExitCode, Failure> {
         Some(Command::Policy(args)) => done(policy::run(&args, out)),
         Some(Command::Doctor(args)) => doctor::run(&options, &args, out),
         Some(Command::Health(args)) => done(health::run(&options, &args, out)),
+        #[cfg(feature = "belt-switches")]
+        Some(Command::Trial) => done(trial::run(&options, out)),
         Some(Command::Eval(args)) => eval::run(&options, &args, out),
     }
+}
+
+/// Prints what is wrong with the command line, or the help that was asked for.
+fn explain(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
+    let printed = error.print();
+    if !error.use_stderr() {
+        return if printed.is_ok() { ExitCode::SUCCESS } else { ExitKind::Output.into() };
+    }
+    if let Some(word) = stray_word(error, arguments) {
+        let command = CommandLine::command();
+        let near = command.get_subcommands().map(clap::Command::get_name).find(|name| strsim::jaro(name, word) > 0.8);
+        let _ = match near {
+            Some(name) => writeln!(io::stderr(), "  hint: there is a command {name}"),
+            None => writeln!(io::stderr(), "  hint: {HOW_TO_ASK}"),
+        };
+    }
+    ExitKind::Usage.into()
+}
+
+/// A word that stands where a command should, so most likely a question or a mistyped command.
+fn stray_word<'a>(error: &'a clap::Error, arguments: &[OsString]) -> Option<&'a str> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return None };
+    let command = CommandLine::command();
+    let within_a_command = arguments.iter().any(|argument| command.find_subcommand(argument).is_some());
+    (error.kind() == ErrorKind::UnknownArgument && !word.starts_with('-') && !within_a_command).then_some(word)
 }
 
 fn done(result: Result<(), Failure>) -> Result<ExitCode, Failure> {
@@ -122,7 +160,7 @@ fn done(result: Result<(), Failure>) -> Result<ExitCode, Failure> {
 
 /// Says what failed, why, and what to do next.
 fn report(failure: &Failure) {
-    let mut err = io::stderr().lock();
+    let mut err = Output::stderr();
     let _ = writeln!(err, "error: {}", harmless(&failure.to_string()));
     let mut cause = failure.source();
     while let Some(error) = cause {

@@ -100,6 +100,7 @@ fn text_of(condition: &Condition) -> String {
         Test::Bits(mask, value) => format!("a{argument} & {mask:#x} = {value:#x}"),
         Test::Over(value) => format!("a{argument} > {value:#x}"),
         Test::UpTo(value) => format!("a{argument} <= {value:#x}"),
+        Test::Own => format!("a{argument} = this process"),
     }
 }
 

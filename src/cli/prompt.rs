@@ -4,9 +4,11 @@ use std::io::{self, Write};
 
 use serde_json::json;
 
+use crate::cli::Failure;
 use crate::cli::appliance::Appliance;
 use crate::cli::options::Options;
-use crate::cli::{ExitKind, Failure};
+use crate::cli::output::unwritable;
+use crate::ui::text::harmless;
 
 /// `pi-sql prompt`.
 #[derive(clap::Args)]
@@ -44,9 +46,9 @@ pub(crate) fn run(options: &Options, args: &Args, out: &mut dyn Write) -> Result
         }
         out.flush()
     };
-    print(out).map_err(|error| Failure::new(ExitKind::Output, "the prompt can't be written").because(error))?;
+    print(out).map_err(|error| unwritable("the prompt", error))?;
     for warning in &appliance.resources.warnings {
-        let _ = writeln!(io::stderr(), "note: {}: {}", warning.file, warning.message);
+        let _ = writeln!(io::stderr(), "note: {}", harmless(&warning.to_string()));
     }
     Ok(())
 }

@@ -1,10 +1,13 @@
 //! `pi-sql query SQL`: a person's own SELECT, through the same belts and on the same record.
 
 use std::io::{self, Read, Write};
+use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
+use crate::audit::Head;
 use crate::cli::appliance::Appliance;
 use crate::cli::options::Options;
+use crate::cli::output::{Output, unwritable};
 use crate::cli::{ExitKind, Failure};
 use crate::process::{Happening, Supervisor};
 use crate::sql::gate::{Cap, Refusal, RefusalKind, Reply, Request};
@@ -15,7 +18,7 @@ use crate::ui::text::harmless;
 /// Bytes of SQL read from standard input: more than the guard lets through, so that the guard says so.
 const INPUT_CAP: u64 = 1 << 20;
 /// Rows a person gets unless they ask for more.
-const ROWS: usize = 1000;
+const ROWS: NonZeroUsize = NonZeroUsize::new(1000).unwrap();
 /// Bytes a person's result may hold, encoded.
 const BYTES: usize = 8 << 20;
 
@@ -29,8 +32,8 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t)]
     format: RowFormat,
     /// At most so many rows; the text itself is never changed.
-    #[arg(long, default_value_t = ROWS, value_name = "N")]
-    rows: usize,
+    #[arg(long, default_value_t = ROWS, value_name = "N", allow_negative_numbers = true)]
+    rows: NonZeroUsize,
 }
 
 /// Runs the query.
@@ -38,16 +41,18 @@ pub(crate) fn run(options: &Options, args: &Args, out: &mut dyn Write) -> Result
     let sql = if args.sql == "-" { from_stdin()? } else { args.sql.clone() };
     let appliance = Appliance::load(options)?;
     let mut supervisor = appliance.start(options, false)?;
-    let settings = SqlSettings { max_rows: args.rows.max(1), max_bytes: BYTES, ..appliance.sql };
-    let outcome = request(&mut supervisor, &Request::RunQuery { sql }, &settings);
+    let settings = SqlSettings { max_rows: args.rows.get(), max_bytes: BYTES, ..appliance.sql };
+    let outcome = request(&mut supervisor, &Request::RunQuery { sql }, &settings).and_then(|reply| {
+        let Reply::RunQuery(result) = reply else {
+            return Err(Failure::new(ExitKind::Sandbox, "the reader answered something else"));
+        };
+        write_rows(out, &result, args.format)
+            .and_then(|()| out.flush())
+            .map_err(|error| unwritable("the rows", error))?;
+        Ok(result)
+    });
     let result = finish(supervisor, outcome)?;
-    let Reply::RunQuery(result) = result else {
-        return Err(Failure::new(ExitKind::Sandbox, "the reader answered something else"));
-    };
-    write_rows(out, &result, args.format)
-        .and_then(|()| out.flush())
-        .map_err(|error| Failure::new(ExitKind::Output, "the rows can't be written").because(error))?;
-    let mut err = io::stderr().lock();
+    let mut err = Output::stderr();
     for note in &result.notes {
         let _ = writeln!(err, "note: {}", harmless(note));
     }
@@ -64,8 +69,17 @@ pub(crate) fn run(options: &Options, args: &Args, out: &mut dyn Write) -> Result
     Ok(ExitCode::SUCCESS)
 }
 
-/// Sends one request and waits for what comes of it. A signal ends the wait.
+/// Sends one request and waits for what comes of it.
 pub(super) fn request(
+    supervisor: &mut Supervisor,
+    request: &Request,
+    settings: &SqlSettings,
+) -> Result<Reply, Failure> {
+    attempt(supervisor, request, settings)?.map_err(refused)
+}
+
+/// The same, where a refusal is a finding too. A signal ends the wait.
+pub(super) fn attempt(
     supervisor: &mut Supervisor,
     request: &Request,
     settings: &SqlSettings,
@@ -76,8 +90,7 @@ pub(super) fn request(
             match happening {
                 Happening::Reply { ticket, outcome } if ticket == mine => return Ok(outcome),
                 Happening::Signal(signal) => {
-                    let signal = u8::try_from(signal).unwrap_or_default();
-                    return Err(Failure::new(ExitKind::Signal(signal), "stopped before the answer came"));
+                    return Err(Failure::new(ExitKind::of_signal(signal), "stopped before the answer came"));
                 }
                 _ => {}
             }
@@ -85,17 +98,23 @@ pub(super) fn request(
     }
 }
 
-/// Ends the run with the exit code the outcome stands for.
-pub(super) fn finish(
+/// Ends the run with exit code 0, or with the failure's.
+pub(super) fn finish<T>(supervisor: Supervisor, outcome: Result<T, Failure>) -> Result<T, Failure> {
+    finish_with(supervisor, outcome, |_| 0).map(|(value, _)| value)
+}
+
+/// Ends the run; its last record says what the caller will see, so it comes after everything that could fail.
+pub(super) fn finish_with<T>(
     supervisor: Supervisor,
-    outcome: Result<Result<Reply, Refusal>, Failure>,
-) -> Result<Reply, Failure> {
-    let outcome = outcome.and_then(|outcome| outcome.map_err(refused));
-    match &outcome {
-        Ok(_) => supervisor.stop("done", 0)?,
-        Err(failure) => supervisor.stop(&failure.to_string(), failure.kind().code())?,
+    outcome: Result<T, Failure>,
+    exit: impl FnOnce(&T) -> u8,
+) -> Result<(T, Head), Failure> {
+    let stopped = match &outcome {
+        Ok(value) => supervisor.stop("done", exit(value)),
+        Err(failure) => supervisor.stop(&failure.to_string(), failure.kind().code()),
     };
-    outcome
+    // Why the run failed is said before why its end could not be recorded.
+    Ok((outcome?, stopped?))
 }
 
 fn refused(refusal: Refusal) -> Failure {
@@ -114,5 +133,11 @@ fn from_stdin() -> Result<String, Failure> {
         .take(INPUT_CAP)
         .read_to_end(&mut bytes)
         .map_err(|error| Failure::new(ExitKind::Usage, "the SQL can't be read from standard input").because(error))?;
-    String::from_utf8(bytes).map_err(|_| Failure::new(ExitKind::Usage, "the SQL on standard input is not UTF-8 text"))
+    let text = match str::from_utf8(&bytes) {
+        // Cut at the cap, perhaps in the middle of a letter; the guard says that it is too long.
+        Err(error) if error.error_len().is_none() && bytes.len() as u64 == INPUT_CAP => &bytes[..error.valid_up_to()],
+        _ => &bytes,
+    };
+    String::from_utf8(text.to_owned())
+        .map_err(|_| Failure::new(ExitKind::Usage, "the SQL on standard input is not UTF-8 text"))
 }

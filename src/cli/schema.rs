@@ -5,15 +5,14 @@ use std::process::ExitCode;
 
 use comfy_table::{ContentArrangement, Table, presets};
 
+use crate::cli::Failure;
 use crate::cli::appliance::Appliance;
 use crate::cli::options::Options;
+use crate::cli::output::unwritable;
 use crate::cli::query::{finish, request};
-use crate::cli::{ExitKind, Failure};
 use crate::sql::gate::{ForeignKey, ListTables, Reply, Request, TableDescription, TableList};
+use crate::sql::schema::LARGEST_PAGE;
 use crate::ui::text::harmless;
-
-/// Tables shown at once.
-const PAGE: usize = 500;
 
 /// `pi-sql schema`.
 #[derive(clap::Args)]
@@ -24,7 +23,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TEXT", conflicts_with = "table")]
     filter: Option<String>,
     /// Skip so many tables.
-    #[arg(long, default_value_t = 0, value_name = "N")]
+    #[arg(long, default_value_t = 0, value_name = "N", allow_negative_numbers = true)]
     offset: usize,
     /// How it is written.
     #[arg(long, value_enum, default_value_t)]
@@ -42,15 +41,16 @@ enum SchemaFormat {
 pub(crate) fn run(options: &Options, args: &Args, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     let asked = match &args.table {
         Some(table) => Request::DescribeTable { table: table.clone() },
-        None => Request::ListTables(ListTables { filter: args.filter.clone(), offset: args.offset, limit: PAGE }),
+        None => {
+            Request::ListTables(ListTables { filter: args.filter.clone(), offset: args.offset, limit: LARGEST_PAGE })
+        }
     };
     let appliance = Appliance::load(options)?;
     let mut supervisor = appliance.start(options, false)?;
-    let outcome = request(&mut supervisor, &asked, &appliance.sql);
-    let reply = finish(supervisor, outcome)?;
-    write(out, &reply, args.format)
-        .and_then(|()| out.flush())
-        .map_err(|error| Failure::new(ExitKind::Output, "the schema can't be written").because(error))?;
+    let outcome = request(&mut supervisor, &asked, &appliance.sql).and_then(|reply| {
+        write(out, &reply, args.format).and_then(|()| out.flush()).map_err(|error| unwritable("the schema", error))
+    });
+    finish(supervisor, outcome)?;
     Ok(ExitCode::SUCCESS)
 }
 

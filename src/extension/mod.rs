@@ -9,9 +9,6 @@ pub use tool::{Tool, ToolError, ToolOutput, TypedTool, spec_of};
 
 /// A set of tools and commands that registers itself.
 pub trait Extension {
-    /// A short name for messages about it.
-    fn name(&self) -> &'static str;
-
     /// Adds everything this extension brings.
     fn register(self: Box<Self>, registry: &mut Registry) -> Result<(), RegistryError>;
 }

@@ -13,6 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::agent::{Agent, Command, Outgoing, serve};
 use crate::extension::Registry;
+use crate::process::channel::Channel;
 use crate::process::descriptor::inherited_channel;
 use crate::process::frame::{Decoder, Encoder, REPLY_CAP};
 use crate::process::message::{AgentSetup, FromAgent, ToAgent};
@@ -31,10 +32,14 @@ const WAITING: usize = 16;
 pub(crate) fn run(arguments: &RoleArguments) -> io::Result<()> {
     let socket = inherited_channel()?;
     socket.set_nonblocking(true)?;
-    let grants = Grants { port: arguments.port, ..Grants::default() };
+    let grants = Grants { port: arguments.port, belts: arguments.belts.clone(), ..Grants::default() };
     // Made before the lock-down, so that the list has no call for it; it starts no thread.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let locked = lock_down(Role::Agent, &grants, arguments.strictness);
+    if let (Ok(_), Some(order)) = (&locked, &arguments.trial) {
+        let attempt = order.obey(&arguments.database)?;
+        return Channel::blocking(socket).send(&attempt).map_err(io::Error::other);
+    }
     runtime.block_on(async move {
         let (reading, writing) = UnixStream::from_std(socket)?.into_split();
         let (outgoing, queue) = mpsc::unbounded_channel();

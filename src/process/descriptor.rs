@@ -9,6 +9,7 @@ use std::os::unix::net::UnixStream;
 
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
 use nix::libc;
+use nix::sys::signal::{SigHandler, Signal, signal};
 use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, sendmsg};
 use nix::sys::stat::{SFlag, fstat};
 use nix::unistd::{ForkResult, Pid, fexecve, fork, setsid};
@@ -42,7 +43,10 @@ pub(crate) fn close_inherited_at_exec() -> io::Result<()> {
 /// This program's own file: the inode that is running, whatever its path is now.
 pub(crate) fn open_program() -> io::Result<OwnedFd> {
     let flags = OFlag::O_PATH | OFlag::O_CLOEXEC;
-    Ok(nix::fcntl::open("/proc/self/exe", flags, nix::sys::stat::Mode::empty())?)
+    nix::fcntl::open("/proc/self/exe", flags, nix::sys::stat::Mode::empty()).map_err(|error| {
+        let reason = format!("its own file can't be opened ({error}); is /proc mounted?");
+        io::Error::new(io::Error::from(error).kind(), reason)
+    })
 }
 
 /// A role's channel. Fails unless the descriptor is a socket, so a person who starts a role by hand gets an error.
@@ -122,6 +126,9 @@ pub(crate) fn start_program(program: BorrowedFd<'_>, arguments: &[&CStr], given:
         ForkResult::Parent { child } => Ok(child),
         ForkResult::Child => {
             let _ = setsid();
+            // Where the caller ignored the deaths of its children, the kernel would report none to us either.
+            // SAFETY: puts the default in place, so no handler of ours can run in the child.
+            let _ = unsafe { signal(Signal::SIGCHLD, SigHandler::SigDfl) };
             for (descriptor, number) in &placed {
                 // SAFETY: both numbers are plain integers; what stood at `number` in this child is meant to go.
                 if unsafe { libc::dup2(descriptor.as_raw_fd(), *number) } < 0 {

@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{Budget, Command, Event, Response};
+use crate::process::trial::Order;
 use crate::resources::{Skill, Template};
 use crate::sandbox::{Report, Role};
-use crate::sql::connection::Identity;
+use crate::sql::connection::{Hide, Identity};
 use crate::sql::errand::Errand;
 use crate::sql::gate::{Refusal, Reply, Request};
 use crate::sql::settings::SqlSettings;
@@ -14,6 +15,8 @@ use crate::sql::settings::SqlSettings;
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum ToSpawner {
     Start(Role),
+    /// A throw-away one, which attempts something and ends.
+    Try(Role, Box<Order>),
     Kill(i32),
 }
 
@@ -30,7 +33,16 @@ pub(crate) enum FromSpawner {
 /// Supervisor to reader.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum ToReader {
-    Run { id: u64, errand: Errand, settings: SqlSettings },
+    /// What it needs before it opens the database; sent once, first. What is hidden is not told in its arguments, which
+    /// every user of the machine may read.
+    Begin {
+        hide: Hide,
+    },
+    Run {
+        id: u64,
+        errand: Errand,
+        settings: SqlSettings,
+    },
 }
 
 /// Reader to supervisor.
@@ -51,13 +63,26 @@ pub(crate) enum FromReader {
 pub(crate) struct ReaderReady {
     pub(crate) report: Report,
     pub(crate) database: Identity,
+    /// Everything that is hidden: what was named, and what is made of it.
+    pub(crate) hidden: Vec<String>,
 }
 
 /// Why a reader can't work.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum ReaderRefused {
     Sandbox(String),
-    Database(String),
+    Database(Unusable),
+    /// What it is to hide isn't there.
+    Hide(Unusable),
+}
+
+/// A database can't be used.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Unusable {
+    /// For the operator and the audit: names files, and what is hidden.
+    pub(crate) reason: String,
+    /// For whoever asks: names neither.
+    pub(crate) refusal: Refusal,
 }
 
 /// Supervisor to agent.

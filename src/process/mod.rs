@@ -5,6 +5,7 @@
 
 mod agent;
 mod channel;
+mod checkup;
 mod descriptor;
 mod frame;
 mod message;
@@ -18,9 +19,13 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+pub use checkup::try_database;
 pub use message::AgentSetup;
+pub(crate) use supervisor::{ENDING, signal_that_came};
 pub use supervisor::{Happening, Setup, Supervisor, SupervisorError};
-pub use trial::try_database;
+pub use trial::{Bench, Place, Wanted};
+#[cfg(feature = "belt-switches")]
+pub use trial::{Ending, HoleArgument, HoleStep};
 
 use crate::process::role::RoleArguments;
 use crate::sandbox::Role;
@@ -36,7 +41,7 @@ pub fn run_role(arguments: &[OsString]) -> Option<ExitCode> {
             Role::Spawner => spawner::run(told),
             Role::Reader => reader::run(&told).map_err(io::Error::other),
             Role::Agent => agent::run(&told),
-            Role::Supervisor => Err(io::Error::other("a supervisor is not started by another process")),
+            Role::Supervisor => trial::supervisor(&told),
         });
     Some(match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -6,13 +6,14 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::sandbox::{Role, Strictness};
+use crate::process::trial::Order;
+use crate::sandbox::{Belts, Role, Strictness};
 
 /// The first argument of a started role, before its name: `pi-sql:reader`.
 const PREFIX: &str = "pi-sql:";
 
 /// What a role must know before it can lock itself down: it comes from its parent, in its arguments.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct RoleArguments {
     /// How strict to be about the kernel.
     pub(crate) strictness: Strictness,
@@ -22,6 +23,10 @@ pub(crate) struct RoleArguments {
     pub(crate) database_directories: Vec<PathBuf>,
     /// The model's TCP port.
     pub(crate) port: Option<u16>,
+    /// The belts to put on.
+    pub(crate) belts: Belts,
+    /// What to attempt and then end, in a trial.
+    pub(crate) trial: Option<Order>,
 }
 
 /// The role a process was started in; none for a person's own call.
@@ -30,6 +35,7 @@ pub(crate) fn started_as(arguments: &[OsString]) -> Option<(Role, &OsString)> {
         "spawner" => Role::Spawner,
         "reader" => Role::Reader,
         "agent" => Role::Agent,
+        "supervisor" => Role::Supervisor,
         _ => return None,
     };
     Some((role, arguments.get(1)?))

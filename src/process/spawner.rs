@@ -11,12 +11,16 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
+use crate::process::channel::Channel;
 use crate::process::descriptor::{
     Given, inherited_channel, inherited_program, receive_packet, send_packet, start_program,
 };
 use crate::process::message::{FromSpawner, ToSpawner};
 use crate::process::role::{RoleArguments, to_start};
 use crate::sandbox::{Grants, Role, lock_down};
+
+/// How a role ended that made a call which its list has not. Which call it was, the kernel tells its log only.
+pub(crate) const FORBIDDEN: &str = "the kernel killed it for a forbidden system call (its log may say which)";
 
 /// Bytes of the longest order or report.
 const PACKET: usize = 4 << 10;
@@ -31,12 +35,17 @@ pub(crate) fn run(arguments: RoleArguments) -> io::Result<()> {
         database: arguments.database_directories.clone(),
         output: None,
         port: arguments.port,
+        belts: arguments.belts.clone(),
     };
     let mut mask = SigSet::empty();
     mask.add(Signal::SIGCHLD);
     mask.thread_block()?;
     let deaths = SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
     match lock_down(Role::Spawner, &grants, arguments.strictness) {
+        Ok(_) if let Some(order) = &arguments.trial => {
+            let attempt = order.obey(&arguments.database)?;
+            return Channel::blocking(socket.into()).send(&attempt).map_err(io::Error::other);
+        }
         Ok(report) => send(&socket, &FromSpawner::Ready(report))?,
         Err(error) => return send(&socket, &FromSpawner::Refused(error.to_string())),
     }
@@ -82,11 +91,11 @@ impl Spawner {
         let Some((length, descriptors)) = receive_packet(&self.socket, &mut packet)? else { return Ok(false) };
         match serde_json::from_slice(&packet[..length])? {
             ToSpawner::Start(role) => {
-                let report = match self.start(role, descriptors) {
-                    Ok(pid) => FromSpawner::Started { role, pid: pid.as_raw() },
-                    Err(error) => FromSpawner::NotStarted { role, reason: error.to_string() },
-                };
-                send(&self.socket, &report)?;
+                self.start_and_report(role, &self.arguments.clone(), descriptors)?;
+            }
+            ToSpawner::Try(role, order) => {
+                let arguments = RoleArguments { trial: Some(*order), ..self.arguments.clone() };
+                self.start_and_report(role, &arguments, descriptors)?;
             }
             ToSpawner::Kill(pid) => {
                 let pid = Pid::from_raw(pid);
@@ -98,13 +107,21 @@ impl Spawner {
         Ok(true)
     }
 
-    fn start(&mut self, role: Role, descriptors: Vec<OwnedFd>) -> io::Result<Pid> {
+    fn start_and_report(&mut self, role: Role, arguments: &RoleArguments, descriptors: Vec<OwnedFd>) -> io::Result<()> {
+        let report = match self.start(role, arguments, descriptors) {
+            Ok(pid) => FromSpawner::Started { role, pid: pid.as_raw() },
+            Err(error) => FromSpawner::NotStarted { role, reason: error.to_string() },
+        };
+        send(&self.socket, &report)
+    }
+
+    fn start(&mut self, role: Role, arguments: &RoleArguments, descriptors: Vec<OwnedFd>) -> io::Result<Pid> {
         let [channel, stderr] = <[OwnedFd; 2]>::try_from(descriptors)
             .map_err(|_| io::Error::other("a start order carries a channel and a standard error"))?;
         if !matches!(role, Role::Reader | Role::Agent) {
             return Err(io::Error::other("only readers and agents are started here"));
         }
-        let [name, told] = to_start(role, &self.arguments)?;
+        let [name, told] = to_start(role, arguments)?;
         let given = Given { null: self.null.as_fd(), stderr: stderr.as_fd(), channel: channel.as_fd(), program: None };
         let pid = start_program(self.program.as_fd(), &[&name, &told], &given)?;
         self.children.insert(pid, role);
@@ -141,7 +158,7 @@ pub(crate) fn ended(status: WaitStatus) -> Option<String> {
     match status {
         WaitStatus::Exited(_, 0) => Some("it ended by itself".into()),
         WaitStatus::Exited(_, code) => Some(format!("it ended with exit code {code}")),
-        WaitStatus::Signaled(_, Signal::SIGSYS, _) => Some("the kernel killed it for a forbidden system call".into()),
+        WaitStatus::Signaled(_, Signal::SIGSYS, _) => Some(FORBIDDEN.into()),
         WaitStatus::Signaled(_, signal, _) => Some(format!("it was killed by {signal}")),
         _ => None,
     }

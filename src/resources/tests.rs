@@ -44,6 +44,7 @@ struct Sql {
     max_bytes: u64,
     deadline_ms: u64,
     grace_ms: u64,
+    hide: Vec<String>,
 }
 
 #[test]
@@ -52,7 +53,7 @@ fn the_defaults_are_sound() {
     assert_eq!(resources.warnings, []);
     assert_eq!(resources.settings.model, None);
     let sql: Sql = resources.settings.section("sql").unwrap();
-    assert!(sql.samples && sql.max_rows < sql.max_bytes && sql.grace_ms < sql.deadline_ms);
+    assert!(sql.samples && sql.max_rows < sql.max_bytes && sql.grace_ms < sql.deadline_ms && sql.hide.is_empty());
     let playbook = resources.skill("analytics-playbook").unwrap();
     assert!(playbook.description.contains("list_tables → describe_table → run_query → check → answer"));
     assert!(["(1)", "(2)", "(3)"].iter().all(|trigger| playbook.description.contains(trigger)));

@@ -16,7 +16,7 @@ const NEWEST: ABI = ABI::V10;
 
 /// The supervisor's first layer: signals and abstract sockets stay inside. It goes on before any child exists; set later,
 /// the children would lie outside it, and could be neither killed nor taken down with their parent.
-pub fn scope_signals() -> Result<(), SandboxError> {
+pub(super) fn scope_signals() -> Result<(), SandboxError> {
     // Nothing rests on this layer alone (it needs ABI 6), so an older kernel goes without it.
     Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)

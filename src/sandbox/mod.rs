@@ -4,17 +4,21 @@
 //! the one that works (measured): identity and limits first, then Landlock, capabilities after it; a system-call filter
 //! goes last, because it forbids the very calls that install the others.
 
+mod belts;
 mod capabilities;
 mod landlock;
 mod policy;
+pub mod probe;
 mod report;
 mod seccomp;
 
+use std::io::Write;
+
 use nix::sys::prctl;
-use nix::sys::resource::setrlimit;
+use nix::sys::resource::{getrlimit, setrlimit};
 use nix::sys::signal::Signal;
 
-pub use landlock::scope_signals;
+pub use belts::{BELTS, Belt, Belts};
 pub use policy::{ATTRIBUTES, Access, Grants, Network, POLICIES, Place, Policy, Role};
 pub use report::{Landlock, Report};
 pub use seccomp::{Call, Condition, Shim, Test, Way, calls, shims};
@@ -106,20 +110,52 @@ pub enum SandboxError {
 ///
 /// The supervisor calls it after its children exist: its own full denial must not be inherited by an agent that needs a port.
 pub fn lock_down(role: Role, grants: &Grants, strictness: Strictness) -> Result<Report, SandboxError> {
-    harden_process(role)?;
+    let belts = &grants.belts;
     let policy = Policy::of(role);
-    for &(limit, value, _) in policy.limits {
-        set_limit(role, limit, value)?;
+    // A backtrace, should the caller's environment ask for one, takes calls that no list has.
+    std::panic::set_hook(Box::new(|panic| {
+        let _ = writeln!(std::io::stderr(), "internal error: {panic}");
+    }));
+    if belts.has(Belt::Process) {
+        harden_process(role)?;
     }
-    let landlock = landlock::restrict(policy, grants, strictness)?;
-    capabilities::drop_all(role)?;
+    if belts.has(Belt::Limits) {
+        for &(limit, value, _) in policy.limits {
+            set_limit(role, limit, value)?;
+        }
+    }
+    let mut landlock = Landlock { abi: 0, enforced: false };
+    if belts.has(Belt::Landlock) {
+        landlock = landlock::restrict(policy, grants, strictness)?;
+    }
+    if belts.has(Belt::Capabilities) {
+        capabilities::drop_all(role)?;
+    }
     let report = Report::read(role, landlock);
-    seccomp::restrict(role, grants.way())?;
+    if belts.has(Belt::Seccomp) {
+        seccomp::restrict(role, grants)?;
+    }
     Ok(Report { seccomp: seccomp::mode(), ..report })
 }
 
+/// What the first process does before any other exists, so that all that follow are inside: it hardens itself, keeps
+/// signals and abstract sockets inside, and drops its capabilities.
+pub fn prepare(belts: &Belts) -> Result<(), SandboxError> {
+    if belts.has(Belt::Process) {
+        harden_process(Role::Supervisor)?;
+    }
+    if belts.has(Belt::Landlock) {
+        landlock::scope_signals()?;
+    }
+    if belts.has(Belt::Capabilities) {
+        capabilities::lock_securebits();
+        capabilities::drop_all(Role::Supervisor)?;
+    }
+    Ok(())
+}
+
 /// What every role wants from its first instruction on: no new privileges, no core file, closed to its peers' eyes.
-pub fn harden_process(role: Role) -> Result<(), SandboxError> {
+fn harden_process(role: Role) -> Result<(), SandboxError> {
     let failed = |what| move |source| SandboxError::Process { role, what, source };
     prctl::set_no_new_privs().map_err(failed("no_new_privs"))?;
     prctl::set_dumpable(false).map_err(failed("dumpable"))?;
@@ -130,12 +166,10 @@ pub fn harden_process(role: Role) -> Result<(), SandboxError> {
     Ok(())
 }
 
-/// Drops the supervisor's capabilities; it does so before anything else exists, so that its children start without.
-pub fn drop_capabilities(role: Role) -> Result<(), SandboxError> {
-    capabilities::lock_securebits();
-    capabilities::drop_all(role)
-}
-
 fn set_limit(role: Role, limit: nix::sys::resource::Resource, value: u64) -> Result<(), SandboxError> {
-    setrlimit(limit, value, value).map_err(|source| SandboxError::Process { role, what: "a resource limit", source })
+    let failed = |source| SandboxError::Process { role, what: "a resource limit", source };
+    // The caller may have set a lower one, which nobody can raise again.
+    let (_, hard) = getrlimit(limit).map_err(failed)?;
+    let value = value.min(hard);
+    setrlimit(limit, value, value).map_err(failed)
 }

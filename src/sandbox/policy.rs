@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use nix::sys::resource::Resource;
 use serde::{Deserialize, Serialize};
 
+use crate::sandbox::Belts;
 use crate::sandbox::seccomp::Way;
 
 /// What a process is for.
@@ -84,6 +85,8 @@ pub struct Grants {
     pub output: Option<PathBuf>,
     /// The model's TCP port.
     pub port: Option<u16>,
+    /// The belts that are on.
+    pub belts: Belts,
 }
 
 impl Grants {

@@ -7,6 +7,7 @@ use crate::sandbox::{Role, SandboxError, Strictness, capabilities};
 
 /// A role's belts, read back from the kernel after they were applied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one belt, and is named in an error")]
 pub struct Report {
     /// Whose.
     pub role: Role,

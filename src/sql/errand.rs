@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::sql::connection::Database;
+use crate::sql::connection::{Database, Restricted};
 use crate::sql::gate::{ListTables, Refusal, RefusalKind, Reply};
 use crate::sql::guard::Guarded;
 use crate::sql::schema::{CountBudget, TableName};
@@ -55,9 +55,22 @@ impl Errand {
     /// Does it, within its time from now.
     pub fn run(&self, database: &mut Database, settings: &SqlSettings) -> Result<Reply, Refusal> {
         let deadline = Instant::now() + self.time(settings);
-        // What an earlier statement was refused is none of this one's business.
-        drop(database.take_denial());
-        let read = database.read(deadline, |connection| match self {
+        let read = database.read(deadline, |connection| {
+            // What an earlier statement was refused is none of this one's business.
+            drop(connection.take_denial());
+            self.run_on(connection, settings, deadline).map_err(|refusal| {
+                match (refusal.kind, connection.take_denial()) {
+                    // SQLite's own words are “not authorized”; the authorizer knows what it was.
+                    (RefusalKind::Sqlite, Some(denial)) => hints::denial_refusal(connection, &denial),
+                    _ => refusal,
+                }
+            })
+        });
+        read.map_err(|error| hints::database_refusal(&error)).flatten()
+    }
+
+    fn run_on(&self, connection: &Restricted, settings: &SqlSettings, deadline: Instant) -> Result<Reply, Refusal> {
+        match self {
             Self::ListTables(wanted) => {
                 schema::list(connection, wanted, CountBudget::default(), Instant::now()).map(Reply::ListTables)
             }
@@ -66,12 +79,6 @@ impl Errand {
                 schema::describe(connection, &table, settings.describe_options()).map(Reply::DescribeTable)
             }
             Self::RunQuery { sql } => query::run(connection, sql, settings.caps(), deadline).map(Reply::RunQuery),
-        });
-        let outcome = read.map_err(|error| hints::database_refusal(&error)).flatten();
-        outcome.map_err(|refusal| match (refusal.kind, database.take_denial()) {
-            // SQLite's own words are “not authorized”; the authorizer knows what it was.
-            (RefusalKind::Sqlite, Some(denial)) => hints::denial_refusal(&denial),
-            _ => refusal,
-        })
+        }
     }
 }

@@ -22,10 +22,6 @@ impl SqlExtension {
 }
 
 impl Extension for SqlExtension {
-    fn name(&self) -> &'static str {
-        "sql"
-    }
-
     fn register(self: Box<Self>, registry: &mut Registry) -> Result<(), RegistryError> {
         let Self { gate, skills, ask } = *self;
         registry.tool(ListTables::new(gate.clone()))?;

@@ -22,7 +22,7 @@ pub struct Findings {
 
 /// The findings can't be kept.
 #[derive(Debug, thiserror::Error)]
-#[error("the findings file {path} can't be written: {source}")]
+#[error("the findings file {path} can't be written: {source}. Make room there, or name another directory with --out")]
 pub struct FindingsError {
     path: String,
     source: io::Error,
@@ -44,12 +44,18 @@ impl Findings {
     /// Opens the file in this directory, making it if needed; readable by its owner only.
     pub fn open(directory: &Path) -> Result<Self, FindingsError> {
         let path = directory.join(FILE);
+        let failed = |source| FindingsError { path: path.display().to_string(), source };
+        // Not through a link to another file, and not into a pipe, where opening would wait for a reader.
         let file = OpenOptions::new()
             .append(true)
             .create(true)
             .mode(0o600)
+            .custom_flags(nix::libc::O_NOFOLLOW | nix::libc::O_NONBLOCK)
             .open(&path)
-            .map_err(|source| FindingsError { path: path.display().to_string(), source })?;
+            .map_err(failed)?;
+        if !file.metadata().map_err(failed)?.is_file() {
+            return Err(failed(io::Error::other("it is not a file")));
+        }
         Ok(Self { file, path })
     }
 

@@ -7,18 +7,18 @@ use rusqlite::hooks::AuthContext;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::audit::Entry;
-use crate::sql::connection::{Authorizer, Database, Limits};
+use crate::sql::connection::{Authorizer, Database, Limits, Restricted};
 use crate::sql::gate::Gate;
 use crate::sql::local::LocalGate;
 use crate::sql::settings::SqlSettings;
 
 /// A restricted connection to a new database made by this script.
-pub(crate) fn database(script: &str) -> Connection {
+pub(crate) fn database(script: &str) -> Restricted {
     database_with(|connection| connection.execute_batch(script).unwrap())
 }
 
 /// The same, for what a script can't say.
-pub(crate) fn database_with(fill: impl FnOnce(&Connection)) -> Connection {
+pub(crate) fn database_with(fill: impl FnOnce(&Connection)) -> Restricted {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("test.db");
     let writer = Connection::open(&path).unwrap();
@@ -38,8 +38,9 @@ pub(crate) fn database_with(fill: impl FnOnce(&Connection)) -> Connection {
         let _ = reader.prepare(&touch);
     }
     let authorizer = Authorizer::default();
-    reader.authorizer(Some(move |context: AuthContext<'_>| authorizer.answer(&context))).unwrap();
-    reader
+    let hook = authorizer.clone();
+    reader.authorizer(Some(move |context: AuthContext<'_>| hook.answer(&context))).unwrap();
+    Restricted::new(reader, authorizer)
 }
 
 /// A gate on a new database, by way of the real connection, with its receipts in memory.
@@ -54,7 +55,7 @@ impl Staged {
         let dir = tempfile::tempdir().unwrap();
         Connection::open(dir.path().join("test.db")).unwrap().execute_batch(script).unwrap();
         let database = Database::open(&dir.path().join("test.db"), &Limits::default()).unwrap();
-        Self { gate: Arc::new(LocalGate::new(database, Vec::new(), SqlSettings::default())), dir }
+        Self { gate: Arc::new(LocalGate::new(database, Vec::new(), SqlSettings::default()).unwrap()), dir }
     }
 
     pub(crate) fn gate(&self) -> Arc<dyn Gate> {

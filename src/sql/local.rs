@@ -2,7 +2,6 @@
 //!
 //! The belts 1 to 3 are the same as in the appliance; the kernel's (belt 4) are not, since nothing is spawned.
 
-use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -10,14 +9,12 @@ use std::time::Instant;
 use async_trait::async_trait;
 
 use crate::audit::{Durability, Entry, Log, Record};
-use crate::sql::connection::Database;
+use crate::sql::admission::{Admission, Granted, Shown};
+use crate::sql::connection::{Database, OpenError};
 use crate::sql::errand::Errand;
 use crate::sql::gate::{Gate, Refusal, RefusalKind, Reply, Request};
+use crate::sql::receipt;
 use crate::sql::settings::SqlSettings;
-use crate::sql::{guard, receipt};
-
-/// Queries that a finding may rest on: the last ones of a session.
-const SHOWN: usize = 1_000;
 
 /// Where a local gate writes what it does. What can't be written doesn't run.
 pub trait Receipts: Send {
@@ -34,14 +31,16 @@ pub struct LocalGate<R> {
 struct Inside<R> {
     database: Database,
     receipts: R,
-    /// The SQL of the last queries that gave rows, by its audit sequence: what a finding may rest on.
-    shown: BTreeMap<u64, String>,
+    /// What a finding may rest on.
+    shown: Shown,
 }
 
 impl<R: Receipts> LocalGate<R> {
-    /// A gate on an open database that writes to these receipts.
-    pub fn new(database: Database, receipts: R, settings: SqlSettings) -> Self {
-        Self { settings, inside: Mutex::new(Inside { database, receipts, shown: BTreeMap::new() }) }
+    /// A gate on an open database that writes to these receipts. What the settings hide is hidden on it from here on;
+    /// it is an error if that isn't there.
+    pub fn new(mut database: Database, receipts: R, settings: SqlSettings) -> Result<Self, OpenError> {
+        database.hide(&settings.hide)?;
+        Ok(Self { settings, inside: Mutex::new(Inside { database, receipts, shown: Shown::default() }) })
     }
 
     /// Ends the gate and gives its receipts back.
@@ -59,41 +58,21 @@ impl<R: Receipts> Gate for LocalGate<R> {
 
 impl<R: Receipts> Inside<R> {
     fn call(&mut self, request: &Request, settings: &SqlSettings) -> Result<Reply, Refusal> {
-        let granted = match request {
-            Request::SaveFinding(finding) => {
-                let sql = self.shown.get(&finding.audit_seq).map(String::as_str);
-                let entry = receipt::finding(finding, sql.unwrap_or_default());
-                match receipt::unusable(finding, sql) {
-                    Some(refusal) => Err(refusal),
-                    None => return Ok(Reply::SaveFinding { audit_seq: self.write(entry, Durability::Now)? }),
-                }
-            }
-            Request::ListTables(wanted) => Ok((Errand::ListTables(wanted.clone()), None)),
-            Request::DescribeTable { table } => Ok((Errand::DescribeTable { table: table.clone() }, None)),
-            Request::RunQuery { sql } => guarded(sql),
-        };
+        let Admission { entry, granted } = Admission::of(request, &self.shown, settings);
+        let seq = self.write(entry, Durability::Now)?;
         match granted {
-            Ok((errand, given)) => self.run(&errand, given, settings),
-            Err(refusal) => {
-                self.write(receipt::refused(request, &refusal), Durability::Now)?;
-                Err(refusal)
-            }
+            Granted::Errand(errand) => self.run(seq, &errand, settings),
+            Granted::Finding(_) => Ok(Reply::SaveFinding { audit_seq: seq }),
+            Granted::Refused(refusal) => Err(refusal),
         }
     }
 
-    fn run(&mut self, errand: &Errand, given: Option<&str>, settings: &SqlSettings) -> Result<Reply, Refusal> {
-        let seq = self.write(receipt::before(errand, given, settings), Durability::Now)?;
+    fn run(&mut self, seq: u64, errand: &Errand, settings: &SqlSettings) -> Result<Reply, Refusal> {
         let started = Instant::now();
         let mut outcome = errand.run(&mut self.database, settings);
         let ms = started.elapsed().as_secs_f64() * 1e3;
         self.write(receipt::after(seq, ms, &outcome), Durability::Later)?;
-        if let (Ok(Reply::RunQuery(result)), Errand::RunQuery { sql }) = (&mut outcome, errand) {
-            result.audit_seq = seq;
-            self.shown.insert(seq, sql.as_str().to_owned());
-            while self.shown.len() > SHOWN {
-                self.shown.pop_first();
-            }
-        }
+        self.shown.note(seq, errand, &mut outcome);
         outcome
     }
 
@@ -103,13 +82,6 @@ impl<R: Receipts> Inside<R> {
             message: format!("Nothing runs without its audit record: {error}"),
         })
     }
-}
-
-/// The errand for a text, and the text as it was given where a fence was taken off.
-fn guarded(given: &str) -> Result<(Errand, Option<&str>), Refusal> {
-    let inner = guard::strip_fence(given);
-    let sql = guard::check(inner.unwrap_or(given))?;
-    Ok((Errand::RunQuery { sql }, inner.map(|_| given)))
 }
 
 impl Receipts for Log {

@@ -1,6 +1,7 @@
 //! The SQL extension: tools, guard, connection, schema, caps, receipts.
 #![forbid(unsafe_code)]
 
+pub mod admission;
 pub mod cell;
 pub mod connection;
 pub mod errand;

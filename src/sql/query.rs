@@ -6,11 +6,12 @@
 use std::io;
 use std::time::Instant;
 
-use rusqlite::{Connection, Row, Rows, Statement};
+use rusqlite::{Row, Rows, Statement};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::sql::cell::{Cell, Notes, shorten};
+use crate::sql::connection::Restricted;
 use crate::sql::gate::{Cap, QueryResult, Refusal, RefusalKind};
 use crate::sql::guard::Guarded;
 use crate::sql::hints;
@@ -44,15 +45,25 @@ impl Default for Caps {
 /// Runs a guarded query until its end, a cap or the deadline.
 ///
 /// The deadline is looked at between rows; that a single long step ends too is up to the connection's own handler.
-pub fn run(connection: &Connection, sql: &Guarded, caps: Caps, deadline: Instant) -> Result<QueryResult, Refusal> {
+pub fn run(connection: &Restricted, sql: &Guarded, caps: Caps, deadline: Instant) -> Result<QueryResult, Refusal> {
     run_text(connection, sql.as_str(), caps, deadline)
 }
 
-fn run_text(connection: &Connection, sql: &str, caps: Caps, deadline: Instant) -> Result<QueryResult, Refusal> {
+fn run_text(connection: &Restricted, sql: &str, caps: Caps, deadline: Instant) -> Result<QueryResult, Refusal> {
     let started = Instant::now();
     let refused = |error: rusqlite::Error| hints::query_refusal(connection, sql, &error);
+    if let Some(hiding) = connection.hiding() {
+        // First as it looks to somebody who doesn't know what is hidden: a hidden name is then one that isn't there.
+        hiding.check(sql).map_err(refused)?;
+        if hiding.joins_unseen(sql) {
+            return Err(hints::join_refusal());
+        }
+    }
     let mut statement = connection.prepare(sql).map_err(refused)?;
     check(&statement)?;
+    if statement.is_explain() != 0 && connection.hiding().is_some() {
+        return Err(hints::explain_refusal());
+    }
     let fair = caps.bytes / NAMES_SHARE / statement.column_count().max(1);
     let name_chars = fair.clamp(*NAME_CHARS.start(), *NAME_CHARS.end());
     let columns: Vec<String> = statement.column_names().map(|name| shorten(name, name_chars)).collect();

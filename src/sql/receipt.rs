@@ -4,15 +4,12 @@ use serde_json::{Value, json};
 
 use crate::audit::{Caps, Digest, Entry};
 use crate::sql::errand::Errand;
-use crate::sql::gate::{Finding, ListTables, QueryResult, Refusal, RefusalKind, Reply, Request};
+use crate::sql::gate::{Finding, ListTables, QueryResult, Refusal, Reply, Request};
 use crate::sql::guard;
 use crate::sql::settings::SqlSettings;
 
 /// Bytes of a text that a record keeps whole: every text that passes the guard does.
 const KEPT: usize = guard::MAX_BYTES;
-
-/// Bytes of a finding: one sentence, and then some.
-const LONGEST_FINDING: usize = 2_000;
 
 /// Bytes that are kept of a longer one.
 const KEPT_OF_LONGER: usize = 1_000;
@@ -77,28 +74,6 @@ pub fn refused(request: &Request, refusal: &Refusal) -> Entry {
 /// The record of a finding, with the SQL of the query that shows it.
 pub fn finding(finding: &Finding, sql: &str) -> Entry {
     Entry::Finding { finding: finding.finding.clone(), of: finding.audit_seq, sql: Some(sql.to_owned()) }
-}
-
-/// Why a finding can't be kept, if it can't; `sql` is that of the query it rests on.
-pub fn unusable(finding: &Finding, sql: Option<&str>) -> Option<Refusal> {
-    let length = finding.finding.len();
-    if length > LONGEST_FINDING {
-        let message = format!(
-            "The finding is {length} bytes long and {LONGEST_FINDING} are kept: write one sentence with its number."
-        );
-        return Some(Refusal { kind: RefusalKind::Request, message });
-    }
-    sql.is_none().then(|| baseless(finding.audit_seq))
-}
-
-/// A finding that rests on no query of this run.
-fn baseless(audit_seq: u64) -> Refusal {
-    Refusal {
-        kind: RefusalKind::Request,
-        message: format!(
-            "No query with audit_seq {audit_seq} has given rows here. Pass the audit_seq of a run_query result."
-        ),
-    }
 }
 
 fn listing(wanted: &ListTables) -> Value {

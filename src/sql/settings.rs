@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::sql::connection::Hide;
 use crate::sql::query::Caps;
 use crate::sql::schema::DescribeOptions;
 
@@ -21,12 +22,23 @@ pub struct SqlSettings {
     pub deadline_ms: u64,
     /// Milliseconds after the deadline until the reader is killed.
     pub grace_ms: u64,
+    /// Tables and columns that nobody who asks may see. The reader is told once, before it opens the database; what is
+    /// sent with each errand leaves it out.
+    #[serde(skip_serializing)]
+    pub hide: Hide,
 }
 
 impl Default for SqlSettings {
     fn default() -> Self {
         let caps = Caps::default();
-        Self { samples: true, max_rows: caps.rows, max_bytes: caps.bytes, deadline_ms: 10_000, grace_ms: 2_000 }
+        Self {
+            samples: true,
+            max_rows: caps.rows,
+            max_bytes: caps.bytes,
+            deadline_ms: 10_000,
+            grace_ms: 2_000,
+            hide: Hide::default(),
+        }
     }
 }
 

@@ -126,6 +126,13 @@ pub struct AuditRange {
     pub head: String,
 }
 
+impl Envelope {
+    /// The query whose rows answer the question.
+    pub fn answering_query(&self) -> Option<&Query> {
+        self.queries.get(self.result?)
+    }
+}
+
 impl OutcomeKind {
     /// As the audit and the envelope spell it.
     pub fn name(self) -> &'static str {

@@ -42,10 +42,11 @@ fn table(result: &QueryResult, markdown: bool) -> Table {
     let style = if markdown { presets::ASCII_MARKDOWN } else { presets::NOTHING };
     let mut table = Table::new();
     table.load_style(style).set_content_arrangement(ContentArrangement::Disabled);
-    // A cell is one line, and a bar in it would end a Markdown cell.
-    let shown = |text: &str| harmless(text).replace('\n', "⏎").replace('|', "\\|");
-    let plain = |text: &str| harmless(text).replace('\n', "⏎");
-    let show = |text: &str| if markdown { shown(text) } else { plain(text) };
+    let show = |text: &str| {
+        let shown = harmless(text);
+        // A bar would end the cell.
+        if markdown { shown.replace('|', "\\|") } else { shown.into_owned() }
+    };
     table.set_header(result.columns.iter().map(|column| show(column)));
     for row in &result.rows {
         table.add_row(row.iter().map(|cell| show(&display(cell, "NULL"))));
@@ -79,11 +80,19 @@ fn json_lines(out: &mut dyn Write, result: &QueryResult) -> io::Result<()> {
 
 fn csv(out: &mut dyn Write, result: &QueryResult) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
-    writer.write_record(&result.columns)?;
+    writer.write_record(&result.columns).map_err(unwrapped)?;
     for row in &result.rows {
-        writer.write_record(row.iter().map(|cell| display(cell, "")))?;
+        writer.write_record(row.iter().map(|cell| display(cell, ""))).map_err(unwrapped)?;
     }
     writer.flush()
+}
+
+/// The writer's own error, so that the caller knows it again.
+fn unwrapped(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        kind => io::Error::other(format!("{kind:?}")),
+    }
 }
 
 fn display(cell: &Value, null: &str) -> String {

@@ -1,6 +1,5 @@
 //! What a request leads to: a record, and what follows once the record is on disk.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
@@ -10,15 +9,13 @@ use uuid::Uuid;
 use crate::audit::{Entry, Record};
 use crate::process::supervisor::SupervisorError;
 use crate::sandbox::{Report, Role};
+use crate::sql::admission::{Admission, Granted, Shown};
 use crate::sql::connection::Identity;
 use crate::sql::errand::Errand;
 use crate::sql::findings::Findings;
 use crate::sql::gate::{Finding, Refusal, RefusalKind, Reply, Request};
+use crate::sql::receipt;
 use crate::sql::settings::SqlSettings;
-use crate::sql::{guard, receipt};
-
-/// Queries that a finding may rest on: the last ones of a conversation.
-const SHOWN: usize = 1_000;
 
 /// Who asked.
 #[derive(Clone, Copy, Debug)]
@@ -74,8 +71,8 @@ pub(super) struct Desk {
     /// Counts agents.
     pub(super) agent_generation: u64,
     findings: Findings,
-    /// The SQL of the last queries of this conversation that gave rows, by audit sequence: what a finding may rest on.
-    shown: BTreeMap<u64, String>,
+    /// What a finding of this conversation may rest on.
+    shown: Shown,
     /// What the agent has asked for during this question.
     pub(super) calls: u32,
     /// Whether the database itself has failed during this question.
@@ -91,7 +88,7 @@ impl Desk {
             tickets: 0,
             agent_generation: 0,
             findings: Findings::open(output).map_err(|error| SupervisorError::Output(error.to_string()))?,
-            shown: BTreeMap::new(),
+            shown: Shown::default(),
             calls: 0,
             database_failed: false,
             reports: Vec::new(),
@@ -134,46 +131,21 @@ impl Desk {
 
     /// Decides on a request.
     pub(super) fn admit(&self, origin: Origin, request: &Request, settings: &SqlSettings) -> Step {
-        let errand = match request {
-            Request::ListTables(wanted) => Ok((Errand::ListTables(wanted.clone()), None)),
-            Request::DescribeTable { table } => Ok((Errand::DescribeTable { table: table.clone() }, None)),
-            Request::RunQuery { sql } => guarded(sql),
-            Request::SaveFinding(finding) => {
-                let sql = self.shown.get(&finding.audit_seq).map(String::as_str);
-                let Some(refusal) = receipt::unusable(finding, sql) else {
-                    let record = self.about_question(receipt::finding(finding, sql.unwrap_or_default()));
-                    return Step { record, then: Then::Save(origin, finding.clone()) };
-                };
-                Err(refusal)
-            }
+        let Admission { entry, granted } = Admission::of(request, &self.shown, settings);
+        let then = match granted {
+            Granted::Errand(errand) => Then::Run(origin, errand, settings.clone()),
+            Granted::Finding(finding) => Then::Save(origin, finding),
+            Granted::Refused(refusal) => Then::Answer(origin, Err(refusal)),
         };
-        match errand {
-            Ok((errand, given)) => {
-                let record = self.about_question(receipt::before(&errand, given, settings));
-                Step { record, then: Then::Run(origin, errand, settings.clone()) }
-            }
-            Err(refusal) => {
-                let record = self.about_question(receipt::refused(request, &refusal));
-                Step { record, then: Then::Answer(origin, Err(refusal)) }
-            }
-        }
+        Step { record: self.about_question(entry), then }
     }
 
     /// What an errand came to.
     pub(super) fn outcome(&mut self, job: &Job, mut outcome: Result<Reply, Refusal>) -> Step {
         let ms = (job.ordered.elapsed().as_secs_f64() * 1e6).round() / 1e3;
         let record = self.about_question(receipt::after(job.seq, ms, &outcome));
-        match (&mut outcome, &job.errand) {
-            (Ok(Reply::RunQuery(result)), Errand::RunQuery { sql }) => {
-                result.audit_seq = job.seq;
-                self.shown.insert(job.seq, sql.as_str().to_owned());
-                while self.shown.len() > SHOWN {
-                    self.shown.pop_first();
-                }
-            }
-            (Err(refusal), _) if refusal.kind == RefusalKind::Database => self.database_failed = true,
-            _ => {}
-        }
+        self.shown.note(job.seq, &job.errand, &mut outcome);
+        self.database_failed |= matches!(&outcome, Err(refusal) if refusal.kind == RefusalKind::Database);
         Step { record, then: Then::Answer(job.origin, outcome) }
     }
 
@@ -191,18 +163,11 @@ impl Desk {
 
     /// Writes a finding whose record is on disk.
     pub(super) fn save(&mut self, finding: &Finding, seq: u64) -> Result<Reply, SupervisorError> {
-        let sql = self.shown.get(&finding.audit_seq).map_or("", String::as_str);
+        let sql = self.shown.sql(finding.audit_seq).unwrap_or_default();
         let question = self.question.as_ref().map(|(_, text)| text.as_str());
         self.findings
             .append(question, finding, sql, seq)
             .map_err(|error| SupervisorError::Output(error.to_string()))?;
         Ok(Reply::SaveFinding { audit_seq: seq })
     }
-}
-
-/// Belt 2: the errand for a text, and the text as it was given where a fence was taken off.
-fn guarded(given: &str) -> Result<(Errand, Option<&str>), Refusal> {
-    let inner = guard::strip_fence(given);
-    let sql = guard::check(inner.unwrap_or(given))?;
-    Ok((Errand::RunQuery { sql }, inner.map(|_| given)))
 }

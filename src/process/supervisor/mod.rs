@@ -5,42 +5,46 @@
 //! answered that is not either.
 
 mod desk;
+mod directories;
+mod error;
+mod signals;
+mod spawner;
 mod watch;
 mod worker;
 
 use std::collections::VecDeque;
-use std::io;
 use std::mem;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::{Signal, kill};
-use nix::sys::socket::{AddressFamily, Shutdown, SockFlag, SockType, shutdown, socketpair};
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
-use nix::unistd::Pid;
 use serde_json::json;
 
 use crate::agent::{Command, Event, Response};
-use crate::audit::{self, AuditError, Durability, Entry, Head, Log, Record};
+use crate::audit::{self, Durability, Entry, Head, Log, Record};
 use crate::process::channel::ChannelError;
-use crate::process::descriptor::{Given, close_inherited_at_exec, open_program, start_program};
+use crate::process::descriptor::close_inherited_at_exec;
 use crate::process::message::{AgentSetup, ToAgent};
-use crate::process::role::{RoleArguments, to_start};
+use crate::process::role::RoleArguments;
 use crate::process::supervisor::desk::{Desk, Job, Origin};
-use crate::process::supervisor::watch::Signals;
-use crate::process::supervisor::worker::{LastWords, Worker};
-use crate::sandbox::{self, Grants, Report, Role, SandboxError, Strictness};
+use crate::process::supervisor::signals::Signals;
+use crate::process::supervisor::worker::Worker;
+use crate::sandbox::{self, Belts, Grants, Report, Role, Strictness};
 use crate::sql::connection::Identity;
 use crate::sql::gate::{Refusal, Reply, Request};
 use crate::sql::settings::SqlSettings;
+
+pub(in crate::process) use crate::process::supervisor::directories::database_directories;
+pub use crate::process::supervisor::error::SupervisorError;
+pub(crate) use crate::process::supervisor::signals::{ENDING, signal_that_came};
+pub(in crate::process) use crate::process::supervisor::spawner::Spawner;
+pub(in crate::process) use crate::process::supervisor::worker::LastWords;
 
 /// How long a role may take from order to ready. Measured: 2 ms; a loaded host may need seconds.
 const START_PATIENCE: Duration = Duration::from_secs(20);
 /// How long one turn waits when nothing is due: it only has to be some end.
 const LONGEST_WAIT: Duration = Duration::from_hours(1);
-/// How long the roles may take to end once their channels are closed, before they are killed.
-const STOP_PATIENCE: Duration = Duration::from_millis(500);
+/// How long an agent may be behind its own clock before it counts as stuck.
+const AGENT_SLACK: Duration = Duration::from_secs(5);
 
 /// What a run is made of.
 #[derive(Clone, Debug)]
@@ -79,52 +83,6 @@ pub enum Happening {
     Signal(i32),
 }
 
-/// The run can't go on.
-#[derive(Debug, thiserror::Error)]
-pub enum SupervisorError {
-    /// A belt is not in force.
-    #[error(transparent)]
-    Sandbox(#[from] SandboxError),
-    /// A role could not lock itself down; its own sentence.
-    #[error("{0}")]
-    RoleRefused(String),
-    /// The database can't be used; the reader's own sentence.
-    #[error("{0}")]
-    Database(String),
-    /// The audit can't be written.
-    #[error("{0}. Nothing runs without its record")]
-    Audit(#[from] AuditError),
-    /// The findings can't be written.
-    #[error("{0}")]
-    Output(String),
-    /// A role did not start or did not live.
-    #[error("the {role} {how}")]
-    Role {
-        /// Which.
-        role: Role,
-        /// What became of it.
-        how: String,
-    },
-    /// A signal came before the run had begun.
-    #[error("stopped by a signal before it had begun")]
-    Stopped(i32),
-    /// The kernel refused something a supervisor needs.
-    #[error("the supervisor can't go on: {0}")]
-    Io(#[from] io::Error),
-}
-
-impl SupervisorError {
-    /// The exit code that a run ends with for it.
-    pub fn exit_code(&self) -> u8 {
-        match self {
-            Self::Database(_) => 5,
-            Self::Sandbox(_) | Self::RoleRefused(_) | Self::Role { .. } | Self::Io(_) => 6,
-            Self::Audit(_) | Self::Output(_) => 7,
-            Self::Stopped(signal) => u8::try_from(128 + signal).unwrap_or(u8::MAX),
-        }
-    }
-}
-
 /// The supervisor of one run.
 pub struct Supervisor {
     setup: Setup,
@@ -136,28 +94,22 @@ pub struct Supervisor {
     agent: Option<Worker>,
     /// The database the reader has open.
     database: Option<Identity>,
+    /// Everything that is hidden in it, in words.
+    hidden: Vec<String>,
     /// Work that is on record and waits for the reader.
     waiting: VecDeque<Job>,
     /// Work the reader is at, and when it must be done.
     running: Option<(Job, Instant)>,
+    /// When the question must have its end, whatever the agent says.
+    latest_end: Option<Instant>,
     happenings: Vec<Happening>,
-}
-
-/// The spawner, seen from here.
-struct Spawner {
-    socket: OwnedFd,
-    pid: Pid,
-    ready: bool,
-    last_words: LastWords,
 }
 
 impl Supervisor {
     /// Starts a run: locks this process down, opens the audit, starts the roles, checks what they report, and puts the
     /// start on record.
     pub fn start(setup: Setup) -> Result<Self, SupervisorError> {
-        sandbox::harden_process(Role::Supervisor)?;
-        sandbox::scope_signals()?;
-        sandbox::drop_capabilities(Role::Supervisor)?;
+        sandbox::prepare(&Belts::default())?;
         close_inherited_at_exec()?;
         let directories = database_directories(&setup.database)?;
         let log = Log::open(&setup.output, setup.audit.clone())?;
@@ -168,10 +120,12 @@ impl Supervisor {
             database: setup.database.clone(),
             database_directories: directories,
             port: None,
+            belts: Belts::default(),
+            trial: None,
         };
         let spawner = Spawner::start(&arguments)?;
-        let reader = Worker::order(&spawner.socket, Role::Reader)?;
-        let agent = setup.agent.as_ref().map(|_| Worker::order(&spawner.socket, Role::Agent)).transpose()?;
+        let reader = Worker::order_reader(spawner.socket(), &setup.sql)?;
+        let agent = setup.agent.as_ref().map(|_| Worker::order(spawner.socket(), Role::Agent)).transpose()?;
         let grants = Grants { output: Some(setup.output.clone()), ..Grants::default() };
         let own = sandbox::lock_down(Role::Supervisor, &grants, setup.strictness)?;
         own.check(Role::Supervisor, setup.strictness)?;
@@ -184,8 +138,10 @@ impl Supervisor {
             reader: Some(reader),
             agent,
             database: None,
+            hidden: Vec::new(),
             waiting: VecDeque::new(),
             running: None,
+            latest_end: None,
             happenings: Vec::new(),
         };
         supervisor.desk.note_report(own);
@@ -226,6 +182,7 @@ impl Supervisor {
         let seqs = self.log.append(&[record], Durability::Now)?;
         let message = ToAgent::Command(Command::Prompt { id: None, message: question.to_owned() });
         self.tell_agent(&message);
+        self.latest_end = self.patience_with_agent().and_then(|patience| Instant::now().checked_add(patience));
         Ok(seqs.last().copied().unwrap_or_default())
     }
 
@@ -253,6 +210,7 @@ impl Supervisor {
     /// Forgets the conversation: the agent is replaced by a fresh one.
     pub fn new_conversation(&mut self) -> Result<(), SupervisorError> {
         self.kill(Role::Agent)?;
+        self.latest_end = None;
         self.desk.end_conversation();
         self.order_agent()?;
         let patience = Instant::now() + START_PATIENCE;
@@ -260,6 +218,8 @@ impl Supervisor {
             self.turn_until(patience)?;
             self.give_up(patience, Role::Agent)?;
         }
+        // What an agent before this one said, or that it died, is no part of the conversation that begins.
+        self.happenings.clear();
         Ok(())
     }
 
@@ -278,6 +238,13 @@ impl Supervisor {
         Ok(mem::take(&mut self.happenings))
     }
 
+    /// The agent keeps its own time; one that is far past it is stuck, or not the loop any more.
+    fn patience_with_agent(&self) -> Option<Duration> {
+        let budget = &self.setup.agent.as_ref()?.budget;
+        let query = self.setup.sql.deadline().saturating_add(self.setup.sql.grace());
+        Some(budget.time.saturating_add(budget.grace).saturating_add(query).saturating_add(AGENT_SLACK))
+    }
+
     /// The model's name; empty when nobody answers questions.
     fn model(&self) -> String {
         self.setup.agent.as_ref().map(|agent| agent.model.clone()).unwrap_or_default()
@@ -286,9 +253,11 @@ impl Supervisor {
     fn await_roles(&mut self) -> Result<(), SupervisorError> {
         let patience = Instant::now() + START_PATIENCE;
         loop {
-            let reader_ready = self.reader.as_ref().is_some_and(|reader| reader.ready);
+            // One that was ready and has died since is replaced when there is work for it.
+            let reader_ready = self.database.is_some();
             let agent_ready = self.agent.as_ref().is_none_or(|agent| agent.ready);
             if reader_ready && agent_ready && self.spawner.ready {
+                self.happenings.clear();
                 return Ok(());
             }
             self.turn_until(patience)?;
@@ -312,10 +281,15 @@ impl Supervisor {
     }
 
     fn record_start(&mut self) -> Result<(), SupervisorError> {
+        let mut belts = json!({ "strictness": self.setup.strictness, "roles": self.desk.reports });
+        if !self.setup.sql.hide.is_empty() {
+            belts["hide"] = json!(self.setup.sql.hide);
+            belts["hidden"] = json!(self.hidden);
+        }
         let entry = Entry::Start {
             version: env!("CARGO_PKG_VERSION").into(),
             database: json!(self.database),
-            belts: json!({ "strictness": self.setup.strictness, "roles": self.desk.reports }),
+            belts,
             model: self.model(),
             arguments: Vec::new(),
         };
@@ -342,66 +316,4 @@ impl Drop for Supervisor {
     fn drop(&mut self) {
         self.end_roles();
     }
-}
-
-impl Spawner {
-    fn start(arguments: &RoleArguments) -> Result<Self, SupervisorError> {
-        let (socket, theirs) = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)
-            .map_err(io::Error::from)?;
-        let program = open_program()?;
-        let null = std::fs::File::options().read(true).write(true).open("/dev/null")?;
-        let [name, told] = to_start(Role::Spawner, arguments)?;
-        let (last_words, stderr) = LastWords::pipe()?;
-        let given = Given {
-            null: null.as_fd(),
-            stderr: stderr.as_fd(),
-            channel: theirs.as_fd(),
-            program: Some(program.as_fd()),
-        };
-        let pid = start_program(program.as_fd(), &[&name, &told], &given)?;
-        Ok(Self { socket, pid, ready: false, last_words })
-    }
-
-    /// Closes the channel, which is the order to end everything, and waits; kills after a while.
-    fn stop(&mut self) {
-        if self.pid.as_raw() == 0 {
-            return;
-        }
-        let _ = shutdown(self.socket.as_raw_fd(), Shutdown::Both);
-        let patience = Instant::now() + STOP_PATIENCE;
-        while matches!(waitpid(self.pid, Some(WaitPidFlag::WNOHANG)), Ok(WaitStatus::StillAlive)) {
-            if Instant::now() > patience {
-                let _ = kill(self.pid, Signal::SIGKILL);
-                let _ = waitpid(self.pid, None);
-                break;
-            }
-            std::thread::sleep(Duration::from_micros(200));
-        }
-        self.pid = Pid::from_raw(0);
-    }
-}
-
-/// The directories a reader may open files in: the one the database is named in and, through links, the one it lies in.
-pub(super) fn database_directories(database: &Path) -> Result<Vec<PathBuf>, SupervisorError> {
-    let unusable = |error: io::Error| {
-        SupervisorError::Database(format!(
-            "the database {} can't be opened: {error}. Name an existing SQLite file with --db, or make the sample with \
-             `pi-sql sample PATH`",
-            database.display()
-        ))
-    };
-    let resolved = std::fs::canonicalize(database).map_err(unusable)?;
-    let mut directories = Vec::new();
-    for path in [database, resolved.as_path()] {
-        let parent = match path.parent() {
-            Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
-            Some(parent) => parent,
-            None => continue,
-        };
-        let parent = std::fs::canonicalize(parent).map_err(unusable)?;
-        if !directories.contains(&parent) {
-            directories.push(parent);
-        }
-    }
-    Ok(directories)
 }

@@ -1,50 +1,28 @@
 //! One turn: wait, read what came, record, act.
 
-use std::io::{self, ErrorKind};
+use std::io::{self};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::signal::{SigSet, Signal};
-use nix::sys::signalfd::{SfdFlags, SignalFd};
 
+use crate::agent::Event;
 use crate::audit::Durability;
 use crate::process::channel::ChannelError;
-use crate::process::descriptor::{receive_packet, send_packet};
-use crate::process::message::{FromAgent, FromReader, FromSpawner, ReaderRefused, ToAgent, ToReader, ToSpawner};
+use crate::process::descriptor::receive_packet;
+use crate::process::message::{
+    FromAgent, FromReader, FromSpawner, ReaderRefused, ToAgent, ToReader, ToSpawner, Unusable,
+};
 use crate::process::supervisor::desk::{Job, Origin, Step, Then};
 use crate::process::supervisor::worker::Worker;
-use crate::process::supervisor::{Happening, Spawner, Supervisor, SupervisorError};
+use crate::process::supervisor::{Happening, Supervisor, SupervisorError};
 use crate::sandbox::Role;
 use crate::sql::gate::{Refusal, RefusalKind, Reply};
 use crate::sql::hints;
 
 /// Bytes of the longest report of the spawner.
 const PACKET: usize = 4 << 10;
-
-/// The signals that end a run, as something to poll.
-pub(super) struct Signals(SignalFd);
-
-impl Signals {
-    pub(super) fn block() -> io::Result<Self> {
-        let mut mask = SigSet::empty();
-        for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
-            mask.add(signal);
-        }
-        mask.thread_block()?;
-        let ends = SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
-        // Blocked and never read: a reached file size limit is then an error of the write, and not this process's death.
-        let mut limit = SigSet::empty();
-        limit.add(Signal::SIGXFSZ);
-        limit.thread_block()?;
-        Ok(Self(ends))
-    }
-
-    fn next(&self) -> Option<i32> {
-        self.0.read_signal().ok().flatten().and_then(|info| i32::try_from(info.ssi_signo).ok())
-    }
-}
 
 /// Who has something to say.
 struct Due {
@@ -72,6 +50,9 @@ impl Supervisor {
             self.read_spawner(&mut steps)?;
         }
         self.enforce_deadline(&mut steps)?;
+        if self.latest_end.is_some_and(|latest| latest <= Instant::now()) {
+            self.give_agent_up("it did not come to an end in its time", &mut steps)?;
+        }
         self.carry_out(steps)
     }
 
@@ -101,17 +82,19 @@ impl Supervisor {
 
     fn wait(&mut self, latest: Instant) -> Result<Due, SupervisorError> {
         let latest = self.running.as_ref().map_or(latest, |(_, deadline)| latest.min(*deadline));
+        let latest = self.latest_end.map_or(latest, |end| latest.min(end));
         // What has already happened is not kept waiting for something else to happen.
         let latest = if self.happenings.is_empty() { latest } else { Instant::now() };
         // Rounded up, so that the deadline has passed when the wait is over.
         let patience = latest.saturating_duration_since(Instant::now()) + Duration::from_millis(1);
         let timeout = PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX);
         let mut ready = vec![
-            PollFd::new(self.signals.0.as_fd(), PollFlags::POLLIN),
-            PollFd::new(self.spawner.socket.as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.signals.as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.spawner.socket().as_fd(), PollFlags::POLLIN),
         ];
-        let workers: Vec<&Worker> =
-            self.reader.iter().chain(self.agent.iter()).filter(|worker| !worker.muted).collect();
+        // One that has no number yet could not be killed if it broke the rules; the spawner tells it right away.
+        let listened_to = |worker: &&Worker| worker.pid.is_some() && !worker.muted;
+        let workers: Vec<&Worker> = self.reader.iter().chain(self.agent.iter()).filter(listened_to).collect();
         for worker in &workers {
             let mut flags = PollFlags::POLLIN;
             flags.set(PollFlags::POLLOUT, worker.channel.has_unsent());
@@ -152,6 +135,7 @@ impl Supervisor {
                         reader.ready = true;
                     }
                     self.desk.note_report(ready.report);
+                    self.hidden = ready.hidden;
                     if self.database.as_ref().is_some_and(|known| *known != ready.database) {
                         steps.push(self.desk.database_changed(&ready.database));
                     }
@@ -164,7 +148,16 @@ impl Supervisor {
                 FromReader::Refused(ReaderRefused::Sandbox(reason)) => {
                     return Err(SupervisorError::RoleRefused(reason));
                 }
-                FromReader::Refused(ReaderRefused::Database(reason)) => self.reader_refused(&reason, steps)?,
+                // At the start the run can't go on without a database.
+                FromReader::Refused(ReaderRefused::Database(unusable)) if self.database.is_none() => {
+                    return Err(SupervisorError::Database(unusable.reason));
+                }
+                FromReader::Refused(ReaderRefused::Hide(unusable)) if self.database.is_none() => {
+                    return Err(SupervisorError::Setting(unusable.reason));
+                }
+                FromReader::Refused(ReaderRefused::Database(unusable) | ReaderRefused::Hide(unusable)) => {
+                    self.refuse_waiting(&unusable, steps);
+                }
                 FromReader::Done { id, outcome } => {
                     let Some((job, _)) = self.running.take_if(|(job, _)| job.seq == id) else {
                         return self.kill_reader("answered what it was not asked", steps);
@@ -176,16 +169,13 @@ impl Supervisor {
         Ok(())
     }
 
-    /// At the start the run can't go on without a database; later, what waits for one is refused and the next request tries again.
-    fn reader_refused(&mut self, reason: &str, steps: &mut Vec<Step>) -> Result<(), SupervisorError> {
-        if self.database.is_none() {
-            return Err(SupervisorError::Database(reason.to_owned()));
-        }
+    /// A reader that took another's place can't use the database: what waits for it is refused, and the next request
+    /// tries again. The operator finds the reason in the audit.
+    fn refuse_waiting(&mut self, unusable: &Unusable, steps: &mut Vec<Step>) {
+        steps.push(self.desk.death(Role::Reader, &unusable.reason));
         for job in self.waiting.drain(..) {
-            let refusal = Refusal { kind: RefusalKind::Database, message: reason.to_owned() };
-            steps.push(self.desk.outcome(&job, Err(refusal)));
+            steps.push(self.desk.outcome(&job, Err(unusable.refusal.clone())));
         }
-        Ok(())
     }
 
     fn read_agent(&mut self, steps: &mut Vec<Step>) -> Result<(), SupervisorError> {
@@ -195,8 +185,7 @@ impl Supervisor {
             Ok(messages) => messages,
             Err(ChannelError::Closed) => return self.mute(Role::Agent),
             Err(error) => {
-                steps.push(self.desk.death(Role::Agent, &format!("killed: it broke the protocol: {error}")));
-                return self.mute(Role::Agent);
+                return self.give_agent_up(&format!("it broke the protocol: {error}"), steps);
             }
         };
         for message in messages {
@@ -207,12 +196,16 @@ impl Supervisor {
                     self.begin_agent();
                 }
                 FromAgent::Refused(reason) => return Err(SupervisorError::RoleRefused(reason)),
-                FromAgent::Event(event) => self.happenings.push(Happening::Event(event)),
+                FromAgent::Event(event) => {
+                    if matches!(event, Event::AgentSettled(_)) {
+                        self.latest_end = None;
+                    }
+                    self.happenings.push(Happening::Event(event));
+                }
                 FromAgent::Response(response) => self.happenings.push(Happening::Response(response)),
                 // The loop keeps its own budget; an agent that goes past it is not the loop any more.
                 FromAgent::Call { .. } if self.desk.calls >= self.call_budget() => {
-                    steps.push(self.desk.death(Role::Agent, "killed: it asked for more than its budget of calls"));
-                    return self.mute(Role::Agent);
+                    return self.give_agent_up("it asked for more than its budget of calls", steps);
                 }
                 FromAgent::Call { id, request } => {
                     self.desk.calls += 1;
@@ -237,7 +230,7 @@ impl Supervisor {
 
     fn read_spawner(&mut self, steps: &mut Vec<Step>) -> Result<(), SupervisorError> {
         let mut packet = vec![0; PACKET];
-        let Some((length, _)) = receive_packet(&self.spawner.socket, &mut packet)? else {
+        let Some((length, _)) = receive_packet(self.spawner.socket(), &mut packet)? else {
             let how = self.spawner.last_words.after("is gone, and every role with it");
             return Err(SupervisorError::Role { role: Role::Spawner, how });
         };
@@ -272,9 +265,14 @@ impl Supervisor {
             if !dead.ready && (role == Role::Agent || self.database.is_none()) {
                 return Err(SupervisorError::Role { role, how: format!("died at its start: {how}") });
             }
-            steps.push(self.desk.death(role, &how));
+            if !dead.given_up {
+                steps.push(self.desk.death(role, &how));
+            }
             if role == Role::Agent {
-                self.happenings.push(Happening::AgentDied(how));
+                if !dead.given_up {
+                    self.latest_end = None;
+                    self.happenings.push(Happening::AgentDied(how));
+                }
                 self.order_agent()?;
             } else {
                 let message = format!("the reader died ({how}) and is replaced. Try a simpler query");
@@ -300,10 +298,21 @@ impl Supervisor {
         self.kill_reader("did not answer in time", steps)
     }
 
+    /// Kills an agent, and tells whoever waits for it at once: how it ends is no news any more.
+    fn give_agent_up(&mut self, why: &str, steps: &mut Vec<Step>) -> Result<(), SupervisorError> {
+        self.latest_end = None;
+        if let Some(agent) = &mut self.agent {
+            agent.given_up = true;
+        }
+        steps.push(self.desk.death(Role::Agent, &format!("killed: {why}")));
+        self.happenings.push(Happening::AgentDied(why.to_owned()));
+        self.mute(Role::Agent)
+    }
+
     /// Orders an agent; whatever an earlier one asked is moot.
     pub(super) fn order_agent(&mut self) -> Result<(), SupervisorError> {
         self.desk.agent_generation += 1;
-        self.agent = Some(Worker::order(&self.spawner.socket, Role::Agent)?);
+        self.agent = Some(Worker::order(self.spawner.socket(), Role::Agent)?);
         Ok(())
     }
 
@@ -346,7 +355,7 @@ impl Supervisor {
             return Ok(());
         }
         let Some(reader) = &mut self.reader else {
-            self.reader = Some(Worker::order(&self.spawner.socket, Role::Reader)?);
+            self.reader = Some(Worker::order_reader(self.spawner.socket(), &self.setup.sql)?);
             return Ok(());
         };
         if !reader.ready || reader.muted {
@@ -368,16 +377,6 @@ impl Supervisor {
             Origin::Agent { generation, .. } if generation != self.desk.agent_generation => {}
             Origin::Agent { id, .. } => self.tell_agent(&ToAgent::Answer { id, outcome }),
             Origin::Front(ticket) => self.happenings.push(Happening::Reply { ticket, outcome }),
-        }
-    }
-}
-
-impl Spawner {
-    pub(super) fn order(&self, order: &ToSpawner) -> Result<(), SupervisorError> {
-        match send_packet(&self.socket, &serde_json::to_vec(order).map_err(io::Error::from)?, &[]) {
-            // That it is gone is noticed, and said, where its channel is read.
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-            other => Ok(other?),
         }
     }
 }

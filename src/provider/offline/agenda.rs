@@ -13,7 +13,7 @@ use super::sentence;
 use super::sql;
 use super::transcript::Transcript;
 use super::trouble::Trouble;
-use super::words::{Kind, Token, tokens};
+use super::words::{Kind, LONGEST_QUESTION, Token, tokens};
 
 /// The next step.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +28,11 @@ pub(super) enum Step {
 const MOST_CALLS: usize = 12;
 /// Of them, the most that describe a table: the rest list, look up and answer.
 const MOST_DESCRIBED: usize = 8;
+/// Calls kept for a look-up, two probes and the answer.
+const RESERVED: usize = 4;
+/// The longest question that is read, in words and marks: a sentence of more is not understood anyway, and reading
+/// compares words with words, so that sixteen thousand took twenty seconds.
+const MOST_WORDS: usize = 80;
 /// The most pages of tables that are turned before names are filtered instead.
 const MOST_PAGES: usize = 2;
 
@@ -43,7 +48,13 @@ pub(super) fn next(transcript: &Transcript) -> Step {
 }
 
 fn decide(transcript: &Transcript) -> Step {
+    if transcript.question.len() > LONGEST_QUESTION {
+        return too_long();
+    }
     let tokens = tokens(&transcript.question);
+    if tokens.len() > MOST_WORDS {
+        return too_long();
+    }
     if tokens.is_empty() {
         return Step::Say("CANNOT: there is no question.".to_owned());
     }
@@ -123,6 +134,10 @@ fn about_tables(tokens: &[Token]) -> bool {
     }) && asked
 }
 
+fn too_long() -> Step {
+    Step::Say(format!("CANNOT: this is too long for me. Please ask in one sentence of at most {MOST_WORDS} words."))
+}
+
 /// Pages of the list of tables, while there are more to turn.
 fn list(transcript: &Transcript, tokens: &[Token]) -> Option<Step> {
     if transcript.pages.is_empty() {
@@ -136,10 +151,7 @@ fn list(transcript: &Transcript, tokens: &[Token]) -> Option<Step> {
         return Some(Step::Call(vec![("list_tables", object(json!({ "offset": offset })))]));
     }
     // Too many to turn every page: ask for names that contain the question's own words.
-    let words: Vec<&Token> = tokens
-        .iter()
-        .filter(|token| token.key.len() > 3 && super::lexicon::role(&[token.lower.as_str()]).is_none())
-        .collect();
+    let words = content_words(tokens);
     let calls: Vec<_> = words
         .iter()
         .filter(|token| !transcript.pages.contains(&token.key))
@@ -150,6 +162,26 @@ fn list(transcript: &Transcript, tokens: &[Token]) -> Option<Step> {
     (!calls.is_empty() && !filtered).then_some(Step::Call(calls))
 }
 
+/// Words that are no function words.
+fn content_words(tokens: &[Token]) -> Vec<&Token> {
+    /// A shorter part would match half the names of a large database.
+    const SHORTEST: usize = 4;
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(token) = tokens.get(at) {
+        let words: Vec<&str> = tokens[at..].iter().take(8).map(|token| token.lower.as_str()).collect();
+        if let Some((_, length)) = super::lexicon::role(&words) {
+            at += length;
+        } else {
+            if token.kind == Kind::Word && token.key.len() >= SHORTEST {
+                found.push(token);
+            }
+            at += 1;
+        }
+    }
+    found
+}
+
 fn understand(
     transcript: &Transcript,
     tokens: &[Token],
@@ -157,8 +189,28 @@ fn understand(
     places: &Places,
 ) -> Result<(Plan, Vec<Atom>), Trouble> {
     let atoms = atoms(&transcript.question, tokens, schema, places, transcript.today).map_err(|_| Trouble::Today)?;
-    let plan = read(schema, &atoms, &transcript.chosen)?;
-    Ok((plan, atoms))
+    match read(schema, &atoms, &transcript.chosen) {
+        Ok(plan) => Ok((plan, atoms)),
+        Err(trouble @ (Trouble::Unknown(_) | Trouble::Stuck(_))) => {
+            Err(compound(&transcript.question, tokens, &atoms).map_or(trouble, Trouble::Unknown))
+        }
+        Err(trouble) => Err(trouble),
+    }
+}
+
+/// The whole of a word with hyphens of which some part is not understood: `enterprise-y`.
+fn compound(question: &str, tokens: &[Token], atoms: &[Atom]) -> Option<String> {
+    atoms.iter().filter(|atom| atom.what == What::Unknown).find_map(|atom| {
+        let (mut first, mut last) = (atom.first, atom.first);
+        while first > 0 && tokens.get(first)?.glued {
+            first -= 1;
+        }
+        while tokens.get(last + 1).is_some_and(|next| next.glued) {
+            last += 1;
+        }
+        let whole = question.get(tokens[first].start..tokens[last].end)?;
+        (last > first).then(|| whole.to_owned())
+    })
 }
 
 /// Tables whose names stand in the question.
@@ -179,8 +231,7 @@ fn named_tables(schema: &Schema, tokens: &[Token]) -> Vec<TableId> {
 
 /// The tables to look at first: a log of events where something happened at a time, else those the question names.
 fn first_tables(transcript: &Transcript, schema: &Schema, tokens: &[Token], named: &[TableId]) -> Vec<TableId> {
-    let timed = (0..tokens.len())
-        .any(|at| matches!(calendar::read(&tokens[at..], transcript.today), Ok(Some(period)) if !period.bare));
+    let timed = (0..tokens.len()).any(|at| matches!(calendar::read(&tokens[at..], transcript.today), Ok(Some(_))));
     let happened = tokens.iter().enumerate().any(|(at, token)| {
         token.lower.ends_with("ed")
             && super::lexicon::role(&[token.lower.as_str()]).is_none()
@@ -207,7 +258,8 @@ fn first_tables(transcript: &Transcript, schema: &Schema, tokens: &[Token], name
 
 /// Further tables to look at: those named, then neighbours along keys, then all of a small database.
 fn more_tables(transcript: &Transcript, schema: &Schema, named: &[TableId]) -> Vec<TableId> {
-    let room = MOST_DESCRIBED.saturating_sub(transcript.asked.len());
+    let room = MOST_CALLS - RESERVED;
+    let room = room.saturating_sub(transcript.pages.len()).min(MOST_DESCRIBED).saturating_sub(transcript.asked.len());
     let fresh = |table: &TableId| !transcript.asked.contains(&schema.tables[*table].name);
     let mut more: Vec<TableId> = named.iter().copied().filter(|table| fresh(table)).collect();
     if more.is_empty() {
@@ -274,8 +326,12 @@ fn answer(transcript: &Transcript, schema: &Schema, plan: &Plan, atoms: &[Atom])
             "CANNOT: I understood the question, but I can't tell it to the database in one query.".to_owned(),
         );
     };
-    // Who comes first may not be alone there: the first two are compared before one is named.
-    let probe = plan.probe().and_then(|plan| sql::write(schema, &plan));
+    if let Some(step) = shared_first(transcript, schema, plan) {
+        return step;
+    }
+    // Who comes first may not be alone there: the first two are compared before one is named. Of a list that may be
+    // long, the length is asked for, since a count of rows that came back proves nothing.
+    let probe = plan.probe().and_then(|plan| sql::write(schema, &plan)).or_else(|| sql::length(schema, plan));
     let probed = match &probe {
         None => None,
         Some(probe) => match transcript.result(probe) {
@@ -287,6 +343,26 @@ fn answer(transcript: &Transcript, schema: &Schema, plan: &Plan, atoms: &[Atom])
         None => Step::Call(vec![run(&sql)]),
         Some(Ok(rows)) => Step::Say(sentence::answer(&transcript.question, schema, plan, atoms, rows, probed)),
         Some(Err(reason)) => Step::Say(format!("CANNOT: the query for this did not run: {reason}")),
+    }
+}
+
+/// `in the stadium with the highest capacity`: where several share that place, which one is not for the planner to pick.
+fn shared_first(transcript: &Transcript, schema: &Schema, plan: &Plan) -> Option<Step> {
+    const ALL: &str = "all of them together";
+    if transcript.chosen.iter().any(|chosen| chosen == ALL) {
+        return None;
+    }
+    let first = plan.shared_first()?;
+    let sql = sql::write(schema, &first)?;
+    match transcript.result(&sql) {
+        None => Some(Step::Call(vec![run(&sql)])),
+        Some(Ok(rows)) if rows.rows.first()?.first()?.as_i64()? > 1 => {
+            let table = &schema.tables[first.root].name;
+            let question =
+                format!("Several rows of {table} share that place. Name one of them, or take them together?");
+            Some(Step::Say(Trouble::Ask { question, choices: vec![ALL.to_owned()] }.text(schema)))
+        }
+        Some(_) => None,
     }
 }
 

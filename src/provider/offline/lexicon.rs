@@ -1,6 +1,6 @@
 //! The function words of a question: what asks, counts, compares, orders and joins. No word here belongs to a schema.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use super::plan::{Aggregate, Op};
@@ -334,8 +334,8 @@ const PHRASES: &[(Role, &str)] = &[
 type Phrase = (Vec<&'static str>, Role);
 
 /// Phrases by their first word.
-static BY_FIRST: LazyLock<HashMap<&str, Vec<Phrase>>> = LazyLock::new(|| {
-    let mut index: HashMap<&str, Vec<Phrase>> = HashMap::new();
+static BY_FIRST: LazyLock<BTreeMap<&str, Vec<Phrase>>> = LazyLock::new(|| {
+    let mut index: BTreeMap<&str, Vec<Phrase>> = BTreeMap::new();
     for (role, phrases) in PHRASES {
         for phrase in phrases.split(", ") {
             let words: Vec<&str> = phrase.split(' ').collect();

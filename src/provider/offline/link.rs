@@ -40,6 +40,10 @@ const PART: u8 = 5;
 /// The longest name that is looked for, in words.
 const LONGEST_NAME: usize = 6;
 
+/// Last words of column names that say the unit of an amount.
+pub(super) const UNITS: [&str; 14] =
+    ["cent", "usd", "eur", "gbp", "dollar", "euro", "kg", "cm", "km", "percent", "pct", "second", "minute", "hour"];
+
 /// Groups of words that mean the same in most schemas.
 const SYNONYMS: [&[&str]; 22] = [
     &["country", "nation", "nationality"],
@@ -193,6 +197,14 @@ fn column_fit(keys: &[String], name: &[String], table: &[String], spelled: &str)
     if name.is_empty() {
         return None;
     }
+    // A unit says how the amount is written, not what it is.
+    if let [amount @ .., unit] = name
+        && !amount.is_empty()
+        && UNITS.contains(&unit.as_str())
+        && !keys.contains(unit)
+    {
+        return column_fit(keys, amount, table, spelled);
+    }
     if same_words(keys, name) || keys.concat() == name.concat() {
         return Some(SAME);
     }
@@ -293,24 +305,26 @@ fn value_fit(schema: &Schema, phrase: &[Token], col: Col) -> Option<(String, u8)
     alike.next().filter(|_| alike.next().is_none()).map(|sample| (sample.to_owned(), ROOT))
 }
 
+/// Words for places.
+pub(super) const PLACES: [&str; 14] = [
+    "country",
+    "city",
+    "town",
+    "hometown",
+    "location",
+    "nation",
+    "nationality",
+    "state",
+    "region",
+    "district",
+    "address",
+    "province",
+    "continent",
+    "place",
+];
+
 /// Whether a column holds places.
 pub(super) fn is_place(column: &Column) -> bool {
-    const PLACES: [&str; 14] = [
-        "country",
-        "city",
-        "town",
-        "hometown",
-        "location",
-        "nation",
-        "nationality",
-        "state",
-        "region",
-        "district",
-        "address",
-        "province",
-        "continent",
-        "place",
-    ];
     column.words.iter().any(|word| PLACES.contains(&word.as_str()))
 }
 

@@ -187,6 +187,26 @@ impl Plan {
         Some(probe)
     }
 
+    /// Where a condition takes the one row with the most of something: how many rows share that place.
+    pub(super) fn shared_first(&self) -> Option<Self> {
+        let conds = self.conds.iter().chain(self.joined.iter().flat_map(|joined| &joined.conds));
+        let (col, cond, within) = conds.into_iter().find_map(extreme)?;
+        let mut conds = within.to_vec();
+        conds.push(cond.clone());
+        Some(Self {
+            root: col.table,
+            outputs: vec![Output::Rows],
+            distinct: false,
+            conds,
+            joined: None,
+            groups: Vec::new(),
+            having: None,
+            orders: Vec::new(),
+            limit: None,
+            counts_joined: false,
+        })
+    }
+
     /// The tables whose columns are shown.
     pub(super) fn tables_shown(&self) -> Vec<TableId> {
         let columns = self.outputs.iter().filter_map(|output| match output {
@@ -195,6 +215,17 @@ impl Plan {
             _ => None,
         });
         columns.collect()
+    }
+}
+
+/// A column that must equal its own extreme, within these conditions.
+fn extreme(cond: &Cond) -> Option<(Col, &Cond, &[Cond])> {
+    match cond {
+        Cond::CompareTo(col, Op::Eq, Aggregate::Max | Aggregate::Min, of, within) if col == of => {
+            Some((*col, cond, within))
+        }
+        Cond::Related(related) => related.conds.iter().find_map(extreme),
+        _ => None,
     }
 }
 

@@ -4,6 +4,7 @@ use jiff::civil::Date;
 use serde_json::Value;
 
 use super::atoms::{Atom, What};
+use super::link::UNITS;
 use super::plan::{Aggregate, Cond, Group, Literal, Op, Output, Plan};
 use super::schema::Schema;
 use super::stem::singular;
@@ -22,9 +23,14 @@ pub(super) fn answer(
     probe: Option<&Rows>,
 ) -> String {
     let range = ranges(atoms);
+    let all = probe.filter(|_| plan.limit != Some(1)).and_then(|probe| probe.rows.first()?.first()?.as_i64());
     let told = match rows.rows.as_slice() {
         [] => nothing(question, schema, plan),
         [row] if row.len() == 1 => single(question, schema, plan, &row[0]),
+        [row] if is_full_name(schema, plan) => {
+            let name = row.iter().map(plain).collect::<Vec<_>>().join(" ");
+            named(question, &name).unwrap_or_else(|| format!("{}: {name}", subject(question)))
+        }
         [row] if plan.groups.is_empty() || plan.limit.is_some() => {
             let parts: Vec<String> = row
                 .iter()
@@ -34,9 +40,9 @@ pub(super) fn answer(
             let parts = if plan.outputs == [Output::All] { row.iter().map(plain).collect() } else { parts };
             format!("{}: {}", subject(question), parts.join(", "))
         }
-        many => list(question, plan, many, rows.truncated.is_some()),
+        many => list(question, schema, plan, many, all),
     };
-    let told = match probe.map(|probe| tie(plan, rows, probe)) {
+    let told = match probe.filter(|_| plan.limit == Some(1)).map(|probe| tie(plan, rows, probe)) {
         Some(Some(tied)) => format!("{}{tied}", told.trim_end_matches(['.', ' '])),
         _ => told,
     };
@@ -51,10 +57,23 @@ pub(super) fn answer(
     {
         told.push_str("; those with none are not listed");
     }
+    if plan.groups.iter().any(|group| matches!(group, Group::Row(_))) && repeats(plan, &rows.rows) {
+        told.push_str("; where a name stands twice, it is two rows");
+    }
     if let Some(col) = plan.conds.iter().find_map(|cond| leaves_out_unknown(schema, cond)) {
         told = format!("{told}; rows without a {col} are left out");
     }
     format!("{told}.")
+}
+
+/// Whether rows that were counted apart look the same.
+fn repeats(plan: &Plan, rows: &[Vec<Value>]) -> bool {
+    let names = |row: &Vec<Value>| {
+        let shown = row.iter().zip(&plan.outputs).filter(|(_, output)| matches!(output, Output::Column(_)));
+        shown.map(|(cell, _)| cell.to_string()).collect::<Vec<_>>()
+    };
+    let mut seen = std::collections::BTreeSet::new();
+    rows.iter().any(|row| !seen.insert(names(row)))
 }
 
 /// The column of an `is not` that leaves out rows without a value, where there are such rows.
@@ -110,31 +129,64 @@ fn single(question: &str, schema: &Schema, plan: &Plan, cell: &Value) -> String 
             _ => format!("{}: there is no value", subject(question)),
         };
     }
-    let shown = value(cell, output);
+    let shown = format!("{}{}", value(cell, output), unit(schema, output));
     if matches!(output, Output::Rows | Output::Different(_))
         && let Some(told) = counted(question, &shown)
     {
         return told;
     }
+    if let Some(told) = named(question, &shown) {
+        return told;
+    }
     let subject = subject(question);
-    let plural = ["how many ", "how much "].iter().any(|start| subject.to_lowercase().starts_with(start));
-    if subject.to_lowercase().starts_with("the ") && !plural {
+    let plural = ["how many ", "how much "].iter().any(|start| subject.to_ascii_lowercase().starts_with(start));
+    if subject.to_ascii_lowercase().starts_with("the ") && !plural {
         format!("{subject} {} {shown}", if subject_is_plural(&subject) { "are" } else { "is" })
     } else {
         format!("{subject}: {shown}")
     }
 }
 
+/// `Ada has the most orders` from `Which customer has the most orders?`, `Dan is the oldest customer` from `Who is …?`
+fn named(question: &str, shown: &str) -> Option<String> {
+    let text = bare(question);
+    let words: Vec<&str> = text.split(' ').collect();
+    let first = words.first()?.to_ascii_lowercase();
+    let verb = |word: &&&str| ["has", "is", "was", "had", "have", "are"].contains(&word.to_ascii_lowercase().as_str());
+    let place = match first.as_str() {
+        "who" => 1,
+        "which" | "what" => words.iter().position(|word| verb(&word)).filter(|place| *place > 1)?,
+        _ => return None,
+    };
+    // `Which categories do not have …` must not come back without its `not`.
+    let helped = |word: &&str| {
+        ["do", "does", "did", "not", "never", "don't", "doesn't", "didn't"]
+            .contains(&word.to_ascii_lowercase().as_str())
+    };
+    if words[..place].iter().any(helped) {
+        return None;
+    }
+    let singular = match *words.get(place).filter(verb)? {
+        "have" => "has",
+        "are" => "is",
+        other => other,
+    };
+    let rest = words.get(place + 1..).filter(|rest| rest.len() > 1)?;
+    // `What country is Boris from?` turns round: the verb's own subject follows it.
+    let turned = rest.first()?.starts_with(char::is_uppercase) || ["from", "in", "of"].contains(rest.last()?);
+    (!turned).then(|| format!("{shown} {singular} {}", rest.join(" ")))
+}
+
 /// `142 accounts churned in June 2026` from `how many accounts churned in June 2026?`
 fn counted(question: &str, shown: &str) -> Option<String> {
     let text = bare(question);
-    let lower = text.to_lowercase();
+    let lower = text.to_ascii_lowercase();
     let start = lower.find("how many ")?;
     if lower[..start].trim().split(' ').any(|word| !word.is_empty() && !["so", "and", "please"].contains(&word)) {
         return None;
     }
     let mut rest = text.get(start + 9..)?.trim().to_owned();
-    if rest.to_lowercase().starts_with("of the ") {
+    if rest.to_ascii_lowercase().starts_with("of the ") {
         rest = rest[7..].to_owned();
     }
     let number = if shown == "0" { "No" } else { shown };
@@ -145,7 +197,7 @@ fn counted(question: &str, shown: &str) -> Option<String> {
         }
     }
     for there in [" are there", " do we have", " is there", " exist", " are in the database"] {
-        if let Some(place) = rest.to_lowercase().find(there) {
+        if let Some(place) = rest.to_ascii_lowercase().find(there) {
             let tail = rest.get(place + there.len()..)?.to_owned();
             let noun = rest.get(..place)?;
             let noun = if shown == "1" { one(noun) } else { noun.to_owned() };
@@ -154,15 +206,17 @@ fn counted(question: &str, shown: &str) -> Option<String> {
         }
     }
     let words: Vec<&str> = rest.split_whitespace().collect();
-    if let Some(place) = words.iter().position(|word| ["do", "does", "did"].contains(&word.to_lowercase().as_str())) {
-        let (object, verb, rest) = (words[..place].join(" "), words[place].to_lowercase(), &words[place + 1..]);
-        if rest.first().is_some_and(|word| ["not", "never"].contains(&word.to_lowercase().as_str())) {
+    if let Some(place) =
+        words.iter().position(|word| ["do", "does", "did"].contains(&word.to_ascii_lowercase().as_str()))
+    {
+        let (object, verb, rest) = (words[..place].join(" "), words[place].to_ascii_lowercase(), &words[place + 1..]);
+        if rest.first().is_some_and(|word| ["not", "never"].contains(&word.to_ascii_lowercase().as_str())) {
             return Some(format!("{number} {}", words.join(" ")));
         }
         let (last, who) = rest.split_last()?;
         let number = if shown == "0" { "no" } else { shown };
         let object = if shown == "1" { one(&object) } else { object };
-        let has = match (last.to_lowercase().as_str(), verb.as_str()) {
+        let has = match (last.to_ascii_lowercase().as_str(), verb.as_str()) {
             ("have", "does") => "has",
             ("have", "did") => "had",
             ("have", _) => "have",
@@ -194,7 +248,7 @@ fn agree(text: &str) -> String {
     out
 }
 
-fn list(question: &str, plan: &Plan, rows: &[Vec<Value>], truncated: bool) -> String {
+fn list(question: &str, schema: &Schema, plan: &Plan, rows: &[Vec<Value>], all: Option<i64>) -> String {
     let told: Vec<String> = rows
         .iter()
         .take(MOST_NAMED)
@@ -206,6 +260,7 @@ fn list(question: &str, plan: &Plan, rows: &[Vec<Value>], truncated: bool) -> St
                 .collect();
             match cells.as_slice() {
                 [only] => only.clone(),
+                [first, last] if is_full_name(schema, plan) => format!("{first} {last}"),
                 [name, number] => format!("{name}: {number}"),
                 many => format!("({})", many.join(", ")),
             }
@@ -214,13 +269,19 @@ fn list(question: &str, plan: &Plan, rows: &[Vec<Value>], truncated: bool) -> St
     let joint = if rows[0].len() == 2 { "; " } else { ", " };
     let told = told.join(joint);
     let subject = subject(question);
-    if truncated {
-        return format!("{subject}, the first of more than could be fetched: {told} …");
-    }
+    // How many there are is itself a cell of a result, not a count of rows that came back.
+    let all = all.map_or_else(String::new, |all| format!(" ({} in all)", grouped(&all.to_string())));
     if rows.len() > MOST_NAMED {
-        return format!("{subject} ({} in all), the first {MOST_NAMED}: {told} …", rows.len());
+        format!("{subject}{all}, the first of them: {told} …")
+    } else {
+        format!("{subject}{all}: {told}")
     }
-    format!("{subject} ({} in all): {told}", rows.len())
+}
+
+/// Whether what is shown is a person's first and last name.
+fn is_full_name(schema: &Schema, plan: &Plan) -> bool {
+    let [Output::Column(first), Output::Column(last)] = plan.outputs.as_slice() else { return false };
+    schema.column(*first).words == ["first", "name"] && schema.column(*last).words == ["last", "name"]
 }
 
 fn nothing(question: &str, schema: &Schema, plan: &Plan) -> String {
@@ -236,7 +297,8 @@ fn nothing(question: &str, schema: &Schema, plan: &Plan) -> String {
 /// The question as the subject of a sentence: without what opens it and its question mark.
 fn subject(question: &str) -> String {
     let text = bare(question);
-    let lower = text.to_lowercase();
+    let text = text.split_once("? ").or_else(|| text.split_once(". ")).map_or(text.as_str(), |(first, _)| first);
+    let lower = text.to_ascii_lowercase();
     let openings = [
         "what is the",
         "what are the",
@@ -279,11 +341,15 @@ fn subject(question: &str) -> String {
             return capital(&text[opening.len()..]);
         }
     }
-    capital(&text)
+    let turned = [" do ", " does ", " did "].iter().any(|verb| lower.contains(verb));
+    match lower.strip_prefix("how many ") {
+        Some(rest) if !turned => capital(&text[text.len() - rest.len()..]),
+        _ => capital(text),
+    }
 }
 
 fn subject_is_plural(subject: &str) -> bool {
-    let first = subject.split(' ').nth(1).unwrap_or("").to_lowercase();
+    let first = subject.split(' ').nth(1).unwrap_or("").to_ascii_lowercase();
     first.ends_with('s') && singular(&first) != first
 }
 
@@ -307,6 +373,14 @@ fn label(schema: &Schema, output: &Output) -> String {
         Output::All => String::new(),
         Output::Bucket(_, _) => "period".to_owned(),
     }
+}
+
+/// The unit that a column's name tells.
+fn unit(schema: &Schema, output: &Output) -> String {
+    let (Output::Column(col) | Output::Aggregate(_, col)) = output else { return String::new() };
+    let last = schema.column(*col).about.name.rsplit('_').next().unwrap_or_default().to_owned();
+    let known = UNITS.contains(&singular(&last.to_ascii_lowercase()).as_str());
+    if known && schema.column(*col).words.len() > 1 { format!(" {last}") } else { String::new() }
 }
 
 /// A cell as told: amounts grouped by thousands and rounded, everything else as it is.

@@ -87,6 +87,17 @@ pub(super) fn write(schema: &Schema, plan: &Plan) -> Option<String> {
     Some(sql)
 }
 
+/// How many rows a plan's list has; `None` where it is one row by its nature.
+pub(super) fn length(schema: &Schema, plan: &Plan) -> Option<String> {
+    let single = |output: &Output| matches!(output, Output::Rows | Output::Different(_) | Output::Aggregate(..));
+    if plan.limit.is_some() || (plan.groups.is_empty() && plan.outputs.iter().any(single)) {
+        return None;
+    }
+    let mut unordered = plan.clone();
+    unordered.orders.clear();
+    Some(format!("SELECT COUNT(*) FROM ({})", write(schema, &unordered)?))
+}
+
 /// `COUNT(DISTINCT account_id)`: rows counted by what points at them, when that is all there is to know of them.
 fn distinct_owners(schema: &Schema, plan: &Plan) -> Option<String> {
     let ([Output::Rows], [Cond::Related(Related { table, path, conds, count: None })]) =

@@ -137,12 +137,7 @@ impl Transcript {
 /// The question in a message: the line after `Question:` where a template marks it, else all of it.
 fn question(text: &str) -> &str {
     let marked = text.lines().find_map(|line| line.trim().strip_prefix("Question:"));
-    let found = marked.map(str::trim).filter(|rest| !rest.is_empty()).unwrap_or(text.trim());
-    let mut end = found.len().min(super::words::LONGEST_QUESTION);
-    while !found.is_char_boundary(end) {
-        end -= 1;
-    }
-    &found[..end]
+    marked.map(str::trim).filter(|rest| !rest.is_empty()).unwrap_or(text.trim())
 }
 
 /// The choice that a text picks from those just offered: by its words or by its number.

@@ -37,6 +37,8 @@ pub enum Test {
     Over(u64),
     /// It is this or less.
     UpTo(u64),
+    /// It is the number of the process that the list is for.
+    Own,
 }
 
 /// A call that is answered with an error instead of death, since a library tries it and goes on without.

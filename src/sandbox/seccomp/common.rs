@@ -9,7 +9,7 @@ use super::call::{Call, Test, call, is, low, without};
 
 /// The flags of private memory without a file behind it, and what an allocator may add to them.
 const PRIVATE_MEMORY: Test =
-    Test::Bits(!(MAP_NORESERVE | MAP_STACK | MAP_FIXED) as u32 as u64, { (MAP_PRIVATE | MAP_ANONYMOUS) as u64 });
+    Test::Bits(!(MAP_NORESERVE | MAP_STACK | MAP_FIXED) as u32 as u64, (MAP_PRIVATE | MAP_ANONYMOUS) as u64);
 /// A futex operation, whatever its clock: private or shared makes no difference without shared memory.
 const fn futex(operation: i32) -> Test {
     const CLOCK_REALTIME: i32 = 256;
@@ -51,7 +51,7 @@ pub(super) const COMMON: &[Call] = &[
     call!(fallback SYS_rt_sigprocmask, "an abort lets its own signal through; a process starts with its parent's mask"),
     call!(fallback SYS_gettid, "an abort names its thread"),
     call!(fallback SYS_getpid, "an abort names its process; SQLite seeds with it"),
-    call!(fallback SYS_tgkill, [[is(2, SIGABRT)]], "an abort ends the process as SIGABRT, not as a forbidden call"),
+    call!(fallback SYS_tgkill, [[low(0, Test::Own), is(2, SIGABRT)]], "an abort ends the process as SIGABRT, not as a forbidden call"),
     call!(fallback SYS_sigaltstack, "the runtime's signal stack goes at the end"),
     call!(SYS_prctl, [[is(0, PR_GET_SECCOMP)]], "the report: whether this very filter is in force"),
     call!(fallback SYS_exit_group, "the end"),

@@ -5,6 +5,7 @@
 //! shims, its list; which is why the spawner's list is its own, what a starting role does, and **all that its children
 //! may do**, computed from their lists so that it can't fall behind them.
 #![expect(unsafe_code, reason = "reading the mode back has no safe interface")]
+#![expect(clippy::cast_sign_loss, reason = "the kernel's constants are signed here and there; a filter compares bits")]
 
 mod agent;
 mod call;
@@ -12,6 +13,8 @@ mod common;
 mod reader;
 mod spawner;
 mod supervisor;
+#[cfg(feature = "belt-switches")]
+mod trap;
 
 use std::collections::BTreeMap;
 
@@ -22,7 +25,7 @@ use seccompiler::{
 
 pub use call::{Call, Condition, Shim, Test};
 
-use crate::sandbox::{Role, SandboxError};
+use crate::sandbox::{Grants, Role, SandboxError};
 
 /// How a role's model is reached, which decides what its agent may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,8 +78,16 @@ pub fn shims(role: Role) -> &'static [Shim] {
 }
 
 /// Puts a role's filters in force: the shims first, since the list forbids installing anything more.
-pub(super) fn restrict(role: Role, way: Way) -> Result<(), SandboxError> {
-    for program in programs(role, way, SeccompAction::KillProcess).map_err(|error| refused(role, &error))? {
+pub(super) fn restrict(role: Role, grants: &Grants) -> Result<(), SandboxError> {
+    let forbidden = SeccompAction::KillProcess;
+    #[cfg(feature = "belt-switches")]
+    let forbidden = if grants.belts.trap {
+        trap::install().map_err(|error| refused(role, &error))?;
+        SeccompAction::Trap
+    } else {
+        forbidden
+    };
+    for program in programs(role, grants.way(), forbidden).map_err(|error| refused(role, &error))? {
         apply_filter(&program).map_err(|error| refused(role, &error))?;
     }
     Ok(())
@@ -105,6 +116,11 @@ fn programs(role: Role, way: Way, forbidden: SeccompAction) -> Result<Vec<BpfPro
             any_arguments.push(call.number);
         }
     }
+    // A role puts its handler on under the spawner's list.
+    #[cfg(feature = "belt-switches")]
+    if forbidden == SeccompAction::Trap {
+        allowed.entry(trap::HANDLE.number).or_default().extend(rules(&trap::HANDLE)?);
+    }
     // No rule means any arguments, and outweighs what other groups say of the same call.
     for number in any_arguments {
         allowed.insert(number, Vec::new());
@@ -125,6 +141,7 @@ fn condition(condition: &Condition) -> Result<SeccompCondition, seccompiler::Bac
         Test::Bits(mask, value) => (SeccompCmpOp::MaskedEq(mask), value),
         Test::Over(value) => (SeccompCmpOp::Gt, value),
         Test::UpTo(value) => (SeccompCmpOp::Le, value),
+        Test::Own => (SeccompCmpOp::Eq, std::process::id().into()),
     };
     SeccompCondition::new(condition.argument, length, operator, value)
 }

@@ -1,11 +1,11 @@
 //! The reader's list: open and read files, take locks, answer on one channel.
 
 use nix::libc::{
-    EACCES, EPERM, F_GETLK, F_OFD_SETLK, F_SETLK, MAP_SHARED, O_ACCMODE, O_CREAT, O_RDWR, O_TRUNC, O_WRONLY, PROT_READ,
-    STDERR_FILENO,
+    EACCES, EPERM, F_GETLK, F_OFD_SETLK, F_SETLK, MAP_SHARED, O_ACCMODE, O_CREAT, O_PATH, O_RDWR, O_TRUNC, O_WRONLY,
+    PROT_READ, STDERR_FILENO,
 };
 
-use super::call::{Call, SEND_CONNECTED, Shim, Test, call, is, low};
+use super::call::{Call, SEND_CONNECTED, Shim, Test, call, is, low, without};
 
 /// What only the reader does.
 pub(super) const READER: &[Call] = &[
@@ -14,6 +14,7 @@ pub(super) const READER: &[Call] = &[
     call!(fallback SYS_write, [[is(0, STDERR_FILENO)]], "its last words, on standard error"),
     call!(
         SYS_openat,
+        [[without(2, O_PATH)]],
         "the database and its siblings, again when they are replaced; Landlock says where, the shim below how"
     ),
     call!(SYS_pread64, "the database's pages"),
@@ -26,6 +27,7 @@ pub(super) const READER: &[Call] = &[
     #[cfg(target_arch = "aarch64")]
     call!(SYS_readlinkat, "the database's path may be a link that moves on"),
     call!(SYS_getcwd, "the database may be named by a relative path"),
+    call!(SYS_faccessat2, "the C library, where the database's path goes up again (`..`)"),
     #[cfg(target_arch = "x86_64")]
     call!(SYS_access, "a log's index: readable?"),
     #[cfg(target_arch = "aarch64")]

@@ -3,7 +3,7 @@
 use nix::libc::{
     AT_EMPTY_PATH, CLONE_CHILD_CLEARTID, CLONE_CHILD_SETTID, F_DUPFD_CLOEXEC, F_SETFD, MSG_CMSG_CLOEXEC, MSG_NOSIGNAL,
     PR_CAP_AMBIENT, PR_CAPBSET_DROP, PR_CAPBSET_READ, PR_GET_DUMPABLE, PR_GET_NO_NEW_PRIVS, PR_GET_SECUREBITS,
-    PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, SIGCHLD, SIGKILL, SIGPIPE,
+    PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, SIGABRT, SIGCHLD, SIGKILL, SIGPIPE,
 };
 
 use super::call::{Call, Condition, KILL_ONE, Test, call, is, low};
@@ -48,11 +48,12 @@ pub(super) const START: &[Call] = &[
     call!(SYS_rseq, "start: the C library"),
     call!(SYS_mprotect, [[low(2, Test::Is(nix::libc::PROT_READ as u64))]], "start: tables are made read-only"),
     call!(SYS_rt_sigaction, [[is(0, SIGPIPE)]], "start: a closed channel is an error, not death"),
+    call!(SYS_rt_sigaction, [[is(0, SIGCHLD)]], "start: a caller that ignored deaths is not followed in that"),
     call!(fallback SYS_sched_getaffinity, "start: where its memory map is readable (a database in the root directory)"),
     call!(SYS_fcntl, [[is(1, F_SETFD)]], "start: what was inherited goes at exec"),
     call!(SYS_epoll_create1, "start: the agent's runtime"),
     call!(SYS_eventfd2, "start: the agent's runtime"),
-    call!(SYS_ioctl, [[low(1, Test::Is(nix::libc::FIONBIO as u64))]], "start: the agent's channel never blocks"),
+    call!(SYS_ioctl, [[low(1, Test::Is(nix::libc::FIONBIO))]], "start: the agent's channel never blocks"),
     call!(
         SYS_prctl,
         [
@@ -72,6 +73,8 @@ pub(super) const START: &[Call] = &[
         [[is(0, PR_CAPBSET_DROP)]],
         "lock-down: where the bounding set is not empty yet (any user but root), which the kernel then refuses"
     ),
+    call!(fallback SYS_tgkill, [[is(2, SIGABRT)]], "an abort of a child, whose number is not known yet"),
+    call!(SYS_openat, "start: Landlock's paths are named, not opened"),
     call!(SYS_prlimit64, [[is(0, 0)]], "lock-down: its own limits"),
     call!(SYS_landlock_create_ruleset, "lock-down: Landlock"),
     call!(SYS_landlock_add_rule, "lock-down: Landlock"),

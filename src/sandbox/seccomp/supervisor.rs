@@ -1,11 +1,11 @@
 //! The supervisor's list: keep files in one directory, talk to the roles, to the person and to the spawner.
 
 use nix::libc::{
-    AF_UNIX, AT_EMPTY_PATH, F_DUPFD_CLOEXEC, F_SETFL, FIONBIO, MSG_CMSG_CLOEXEC, MSG_NOSIGNAL, O_NONBLOCK,
+    AF_UNIX, AT_EMPTY_PATH, F_DUPFD_CLOEXEC, FIONBIO, MSG_CMSG_CLOEXEC, MSG_NOSIGNAL, O_PATH, SIGHUP, SIGINT, SIGTERM,
     SOCK_CLOEXEC, SOCK_STREAM,
 };
 
-use super::call::{Call, KILL_ONE, SEND_CONNECTED, Test, call, is, low};
+use super::call::{Call, KILL_ONE, SEND_CONNECTED, Test, call, is, low, without};
 
 /// What only the supervisor does.
 pub(super) const SUPERVISOR: &[Call] = &[
@@ -21,15 +21,24 @@ pub(super) const SUPERVISOR: &[Call] = &[
     call!(SYS_sendmsg, [[is(2, MSG_NOSIGNAL)]], "orders to the spawner, with the new role's descriptors beside them"),
     call!(SYS_socketpair, [[is(0, AF_UNIX), is(1, SOCK_STREAM | SOCK_CLOEXEC), is(2, 0)]], "a new role's channel"),
     call!(SYS_pipe2, [[is(1, nix::libc::O_CLOEXEC)]], "a new role's standard error"),
-    call!(SYS_ioctl, [[low(1, Test::Is(FIONBIO as u64))]], "this end of a new role's channel never blocks"),
-    call!(SYS_fcntl, [[is(1, F_SETFL), is(2, O_NONBLOCK)]], "this end of a new role's standard error never blocks"),
+    call!(SYS_ioctl, [[low(1, Test::Is(FIONBIO))]], "this end of a new role's channel never blocks"),
     call!(SYS_fcntl, [[is(1, F_DUPFD_CLOEXEC)]], "the audit's file, to read its end while it is written"),
     call!(SYS_shutdown, "the spawner's order to end"),
     call!(SYS_wait4, "the spawner's end"),
     call!(fallback SYS_kill, [KILL_ONE], "a spawner that does not end"),
     call!(SYS_clock_nanosleep, "waiting for the spawner's end, and for another writer of the audit"),
-    call!(SYS_openat, "the audit's files; where is Landlock's part"),
+    call!(SYS_openat, [[without(2, O_PATH)]], "the audit's files; where is Landlock's part"),
     call!(SYS_statx, "is the audit's file still the one with the name"),
+    call!(SYS_signalfd4, "signals that come while an answer is written"),
+    call!(
+        fallback SYS_tgkill,
+        [
+            [low(0, Test::Own), is(2, SIGINT)],
+            [low(0, Test::Own), is(2, SIGTERM)],
+            [low(0, Test::Own), is(2, SIGHUP)]
+        ],
+        "a signal that came while an answer was written is passed on to its own loop"
+    ),
     call!(SYS_fdatasync, "nothing runs before its record is on disk"),
     call!(SYS_fsync, "a new name of a file is on disk"),
     call!(SYS_flock, "one writer of the audit at a time"),

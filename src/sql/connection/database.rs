@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use rusqlite::Connection;
-
 use super::authorizer::Denial;
 use super::error::OpenError;
+use super::hiding::{HiddenNames, Hide, Hiding};
 use super::identity::Identity;
 use super::limits::Limits;
 use super::opened::{Attempt, Look, Opened};
+use super::restricted::Restricted;
 
 /// How often the schema may change while we set out to read before we give up.
 const REOPENINGS: u32 = 3;
@@ -22,6 +22,7 @@ const REOPENINGS: u32 = 3;
 pub struct Database {
     path: PathBuf,
     limits: Limits,
+    hide: Hide,
     alone: bool,
     identity: Identity,
     /// `None` after an error that needs a new opening; the next reading tries it.
@@ -57,7 +58,26 @@ pub enum Reopened {
 impl Database {
     /// Opens a database.
     pub fn open(path: &Path, limits: &Limits) -> Result<Self, OpenError> {
-        Self::new(path, limits, false)
+        Self::new(path, limits, &Hide::default(), false)
+    }
+
+    /// Opens a database, parts of which nobody may see. It is an error if one of these isn't there.
+    pub fn open_hiding(path: &Path, limits: &Limits, hide: &Hide) -> Result<Self, OpenError> {
+        Self::new(path, limits, hide, false)
+    }
+
+    /// Hides these parts too, from here on. Nothing that is hidden is ever shown again.
+    pub fn hide(&mut self, hide: &Hide) -> Result<(), OpenError> {
+        if self.hide.add(hide) {
+            self.reopen(Reopened::Closed)?;
+        }
+        Ok(())
+    }
+
+    /// Everything that is hidden: what was named, and what is made of it.
+    pub fn hidden(&self) -> Vec<String> {
+        let hiding = self.open.as_ref().and_then(|opened| opened.connection.hiding());
+        hiding.map(Hiding::names).map(HiddenNames::to_list).unwrap_or_default()
     }
 
     /// Opens a database that is known to be mounted alone, without the files that belong to it.
@@ -65,13 +85,14 @@ impl Database {
     /// [`Database::open`] finds this out by itself only while it can read the mount table, or where the file comes
     /// from another device than its directory.
     pub fn open_alone(path: &Path, limits: &Limits) -> Result<Self, OpenError> {
-        Self::new(path, limits, true)
+        Self::new(path, limits, &Hide::default(), true)
     }
 
-    fn new(path: &Path, limits: &Limits, alone: bool) -> Result<Self, OpenError> {
-        let opened = Opened::new(path, limits, alone)?;
+    fn new(path: &Path, limits: &Limits, hide: &Hide, alone: bool) -> Result<Self, OpenError> {
+        let opened = Opened::new(path, limits, hide, alone)?;
         let identity = opened.identity(path);
-        Ok(Self { path: path.to_owned(), limits: limits.clone(), alone, identity, open: Some(opened) })
+        let (path, limits, hide) = (path.to_owned(), limits.clone(), hide.clone());
+        Ok(Self { path, limits, hide, alone, identity, open: Some(opened) })
     }
 
     /// Which database this is, as of the last look.
@@ -81,7 +102,7 @@ impl Database {
 
     /// What the authorizer refused last, in plain words; SQLite's own message says only “not authorized”.
     pub fn take_denial(&self) -> Option<Denial> {
-        self.open.as_ref()?.authorizer.take_denial()
+        self.open.as_ref()?.connection.take_denial()
     }
 
     /// Looks at the file again: follows the path anew, and opens anew whatever was replaced or moved.
@@ -107,7 +128,7 @@ impl Database {
     /// them at the deadline (`SQLITE_INTERRUPT`).
     ///
     /// The result comes back only if the connection and, where it is read without locks, the file are as they were.
-    pub fn read<T>(&mut self, deadline: Instant, run: impl FnOnce(&Connection) -> T) -> Result<T, OpenError> {
+    pub fn read<T>(&mut self, deadline: Instant, run: impl FnOnce(&Restricted) -> T) -> Result<T, OpenError> {
         let mut run = Some(run);
         for _ in 0..REOPENINGS {
             if self.open.is_none() {
@@ -132,7 +153,7 @@ impl Database {
     fn reopen(&mut self, why: Reopened) -> Result<Freshness, OpenError> {
         // The old one must be gone first: closing it would lift the locks of the new one on the same file.
         self.open = None;
-        let opened = Opened::new(&self.path, &self.limits, self.alone)?;
+        let opened = Opened::new(&self.path, &self.limits, &self.hide, self.alone)?;
         self.identity = opened.identity(&self.path);
         self.open = Some(opened);
         Ok(Freshness::Reopened(why))

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::ffi;
 
 use super::header::JournalMode;
+use super::hiding::NoSuchName;
 
 /// Why a database can't be read; the sentence is for the person.
 #[derive(Debug, thiserror::Error)]
@@ -94,8 +95,11 @@ pub enum OpenError {
     #[error("{0} changed while it was being read, so the result was thrown away: ask again in a moment")]
     Changed(PathBuf),
     /// It took too long.
-    #[error("{0} took too long to open: check the disk it lies on, or its size of schema")]
+    #[error("{0} took too long to open: check the disk it lies on, or the size of its schema")]
     Slow(PathBuf),
+    /// Something that is to be hidden isn't there.
+    #[error(transparent)]
+    NothingToHide(NoSuchName),
     /// Part of belt 1 is not in force.
     #[error("the connection refused to be made read-only ({0}): this build of SQLite can't be used")]
     NotHardened(String),

@@ -8,15 +8,16 @@ use std::time::{Duration, Instant};
 use nix::unistd::geteuid;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::authorizer::Authorizer;
 use super::database::Reopened;
 use super::error::OpenError;
 use super::evidence::{DatabaseFile, Evidence};
 use super::harden::{self, Fault};
 use super::header::JournalMode;
+use super::hiding::{Hide, HidingError};
 use super::identity::Identity;
 use super::limits::Limits;
 use super::plan::{NoPlan, Plan};
+use super::restricted::Restricted;
 
 /// Instructions between two looks at the clock: too few to cost anything, some ten microseconds apart.
 const OPS_BETWEEN_LOOKS: i32 = 1_000;
@@ -31,13 +32,13 @@ const RETRY: Duration = Duration::from_millis(5);
 const SETTLED: Duration = Duration::from_millis(20);
 /// How long to check a file whose journal can't be seen; a longer check would keep the person waiting.
 const CHECK_TIME: Duration = Duration::from_millis(500);
+
 /// One connection to one file, with what was seen of it.
 ///
 /// The fields are dropped in this order: SQLite must close its descriptors before ours goes (see `evidence`).
 #[derive(Debug)]
 pub(super) struct Opened {
-    connection: Connection,
-    pub(super) authorizer: Authorizer,
+    pub(super) connection: Restricted,
     file: DatabaseFile,
     evidence: Evidence,
     plan: Plan,
@@ -59,17 +60,17 @@ pub(super) enum Attempt<T> {
 
 impl Opened {
     /// Opens, waiting for a writer to finish.
-    pub(super) fn new(path: &Path, limits: &Limits, alone: bool) -> Result<Self, OpenError> {
+    pub(super) fn new(path: &Path, limits: &Limits, hide: &Hide, alone: bool) -> Result<Self, OpenError> {
         let until = Instant::now() + WRITER_TIME;
         loop {
-            match Self::try_new(path, limits, alone) {
+            match Self::try_new(path, limits, hide, alone) {
                 Err(error) if error.is_passing() && Instant::now() < until => thread::sleep(RETRY),
                 outcome => return outcome,
             }
         }
     }
 
-    fn try_new(path: &Path, limits: &Limits, alone: bool) -> Result<Self, OpenError> {
+    fn try_new(path: &Path, limits: &Limits, hide: &Hide, alone: bool) -> Result<Self, OpenError> {
         let file = DatabaseFile::open(path, alone)?;
         // Under the lock what we see stays true until SQLite has its own.
         let lock = file.lock();
@@ -103,6 +104,11 @@ impl Opened {
             check_briefly(&mut connection, path)?;
         }
         let authorizer = harden::after_first_read(&mut connection, limits).map_err(failed)?;
+        let mut connection = Restricted::new(connection, authorizer);
+        connection.hide(hide, limits).map_err(|error| match error {
+            HidingError::NoSuchName(name) => OpenError::NothingToHide(name),
+            HidingError::Sqlite(error) => failed(error.into()),
+        })?;
         stop_at(&mut connection, None).map_err(|error| failed(error.into()))?;
         if !file.is_current()? {
             return Err(OpenError::Changed(path.to_owned()));
@@ -110,7 +116,7 @@ impl Opened {
         if plan == Plan::LockedRollback {
             file.unlock();
         }
-        Ok(Self { connection, authorizer, file, evidence, plan, schema_version })
+        Ok(Self { connection, file, evidence, plan, schema_version })
     }
 
     pub(super) fn identity(&self, path: &Path) -> Identity {
@@ -143,7 +149,7 @@ impl Opened {
         run: &mut Option<F>,
     ) -> Result<Attempt<T>, OpenError>
     where
-        F: FnOnce(&Connection) -> T,
+        F: FnOnce(&Restricted) -> T,
     {
         let journal = self.evidence.header.journal;
         let failed = |error| OpenError::of_sqlite(path, journal, error);
@@ -176,7 +182,7 @@ impl Opened {
     /// the authorizer refuses it to everybody.
     fn pinned<T, F>(&mut self, path: &Path, run: &mut Option<F>) -> Result<Attempt<T>, OpenError>
     where
-        F: FnOnce(&Connection) -> T,
+        F: FnOnce(&Restricted) -> T,
     {
         // From this look until SQLite has begun, nobody may turn the file into one that would be opened otherwise.
         if self.plan.is_locked() {

@@ -6,15 +6,15 @@
 
 /// One token: what it is and where it stands, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Token {
-    pub(super) kind: Kind,
-    pub(super) start: usize,
-    pub(super) end: usize,
+pub(in crate::sql) struct Token {
+    pub(in crate::sql) kind: Kind,
+    pub(in crate::sql) start: usize,
+    pub(in crate::sql) end: usize,
 }
 
 /// What a token is, as far as the guard has to tell tokens apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(in crate::sql) enum Kind {
     /// White space, or a byte order mark.
     Space,
     /// `-- …` up to the end of the line, or `/* … */`, which doesn't nest.
@@ -43,7 +43,7 @@ pub(super) enum Kind {
 
 /// Why something is no token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(in crate::sql) enum Fault {
     /// A quote that opens and never closes.
     Unclosed,
     /// Digits with something in or after them that no number has.
@@ -55,13 +55,13 @@ pub(super) enum Fault {
 }
 
 /// The tokens of a text, in order, without gaps.
-pub(super) struct Lexer<'a> {
+pub(in crate::sql) struct Lexer<'a> {
     text: &'a [u8],
     at: usize,
 }
 
 impl<'a> Lexer<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
+    pub(in crate::sql) fn new(text: &'a str) -> Self {
         Self { text: text.as_bytes(), at: 0 }
     }
 }

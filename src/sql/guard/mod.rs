@@ -42,7 +42,7 @@ mod advice;
 mod differential;
 mod fence;
 mod grammar;
-mod lexer;
+pub(in crate::sql) mod lexer;
 mod refused;
 pub mod spec;
 

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use serde::Serialize;
 use thiserror::Error;
 
 use super::MAX_BYTES;
@@ -86,9 +85,8 @@ pub enum Refused {
     },
 }
 
-/// A refusal without its particulars, as the audit and the table of cases name it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
+/// A refusal without its particulars, as the table of cases names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each stands for the variant of `Refused` of the same name")]
 pub enum Reason {
     Empty,

@@ -1,12 +1,13 @@
 //! SQLite's errors, with what to do about them.
 
 mod dialect;
+mod hidden;
 mod names;
 
-use rusqlite::{Connection, Error, ErrorCode};
+use rusqlite::{Error, ErrorCode};
 
 use crate::sql::cell::shorten;
-use crate::sql::connection::{Denial, OpenError};
+use crate::sql::connection::{Denial, OpenError, Restricted};
 use crate::sql::gate::{Refusal, RefusalKind};
 
 /// Characters of SQLite's own message that are repeated; it may quote a token of any length.
@@ -28,13 +29,16 @@ const ONLY_READING: &str = "This does something other than read tables, and only
     tables and views that list_tables shows. For columns and keys use describe_table.";
 
 /// The refusal for a query that SQLite did not prepare or finish.
-pub fn query_refusal(connection: &Connection, sql: &str, error: &Error) -> Refusal {
+pub fn query_refusal(connection: &Restricted, sql: &str, error: &Error) -> Refusal {
     if let Some(refusal) = by_code(error) {
         return refusal;
     }
     let message = message(error);
     if let Some(refusal) = denied(&message) {
         return refusal;
+    }
+    if hidden::tells(connection, sql, &message) {
+        return refusal(RefusalKind::Sqlite, hidden::NOT_TOLD);
     }
     let mut sentence = format!("SQLite: {}", shorten(&message, MESSAGE_CHARS));
     if let Some(near) = near(error).filter(|_| message.contains("syntax error") || message.contains("token")) {
@@ -58,12 +62,15 @@ pub fn schema_refusal(error: &Error) -> Refusal {
 }
 
 /// The refusal for what belt 1 said no to, in the authorizer's own words.
-pub fn denial_refusal(denial: &Denial) -> Refusal {
-    Refusal {
-        kind: RefusalKind::Sqlite,
-        message: format!("Not allowed: {}.", shorten(&denial.to_string(), MESSAGE_CHARS)),
-    }
+pub fn denial_refusal(connection: &Restricted, denial: &Denial) -> Refusal {
+    let message = match denial {
+        Denial::Hidden(table, _) => hidden::hint(connection, table),
+        other => format!("Not allowed: {}.", shorten(&other.to_string(), MESSAGE_CHARS)),
+    };
+    Refusal { kind: RefusalKind::Sqlite, message }
 }
+
+pub use hidden::{explain_refusal, join_refusal};
 
 /// The refusal when the database itself can't be read; where it lies is not for a model to know.
 pub fn database_refusal(error: &OpenError) -> Refusal {
@@ -163,8 +170,9 @@ fn denied(message: &str) -> Option<Refusal> {
             shorten(function, NEAR_CHARS)
         )
     } else {
-        let column = message.strip_prefix("access to ")?.strip_suffix(" is prohibited")?;
-        format!("The operator has hidden {}. Answer without it, or say that it is hidden.", shorten(column, NEAR_CHARS))
+        // Which column it is, is not for those who ask: it would tell its name.
+        message.strip_prefix("access to ")?.strip_suffix(" is prohibited")?;
+        hidden::NOT_TOLD.to_owned()
     };
     Some(refusal(RefusalKind::Sqlite, &sentence))
 }

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::Connection;
-
 use crate::sql::cell::shorten;
+use crate::sql::connection::Restricted;
 use crate::sql::gate::TableKind;
-use crate::sql::schema::{TableName, nearest, quote, visible_tables};
+use crate::sql::schema::{TableName, nearest, quote, visible_columns, visible_tables};
 
 /// Tables that are named as owners of a column.
 const OWNERS: usize = 3;
@@ -15,7 +14,8 @@ const OWNERS: usize = 3;
 const ECHOED: usize = 60;
 
 /// The hint for “no such table”, “no such column” and a name that is a keyword.
-pub(super) fn hint(connection: &Connection, message: &str, sql: &str) -> Option<String> {
+pub(super) fn hint(connection: &Restricted, message: &str, sql: &str) -> Option<String> {
+    let _ours = connection.ours();
     let tables = visible_tables(connection).ok()?;
     let words = words(sql);
     if let Some(name) = message.strip_prefix("no such table: ") {
@@ -53,7 +53,7 @@ fn broken_view(tables: &[TableName], words_of_sql: &BTreeSet<String>, name: &str
 }
 
 /// A keyword that is also a name of this schema must be quoted.
-fn keyword_hint(connection: &Connection, tables: &[TableName], token: &str) -> Option<String> {
+fn keyword_hint(connection: &Restricted, tables: &[TableName], token: &str) -> Option<String> {
     let quoted = quote(token);
     let is_name = quoted != token
         && (tables.iter().any(|table| table.as_str().eq_ignore_ascii_case(token))
@@ -77,7 +77,7 @@ fn table_hint(tables: &[TableName], name: &str) -> String {
 }
 
 fn column_hint(
-    connection: &Connection,
+    connection: &Restricted,
     tables: &[TableName],
     used: &[&TableName],
     qualifier: Option<&str>,
@@ -108,16 +108,12 @@ fn column_hint(
 }
 
 /// Table and column name of every column; a table that can't be read has none.
-fn columns<'a>(connection: &Connection, tables: impl Iterator<Item = &'a TableName>) -> Vec<(String, String)> {
-    let Ok(mut statement) = connection.prepare("SELECT name FROM pragma_table_xinfo(?1) WHERE hidden <> 1") else {
-        return Vec::new();
+fn columns<'a>(connection: &Restricted, tables: impl Iterator<Item = &'a TableName>) -> Vec<(String, String)> {
+    let named = |table: &TableName| {
+        let name = table.as_str().to_owned();
+        visible_columns(connection, table).into_iter().map(move |column| (name.clone(), column)).collect::<Vec<_>>()
     };
-    let mut columns = Vec::new();
-    for table in tables {
-        let Ok(names) = statement.query_map([table.as_str()], |row| row.get::<_, String>(0)) else { continue };
-        columns.extend(names.flatten().map(|column| (table.as_str().to_owned(), column)));
-    }
-    columns
+    tables.flat_map(named).collect()
 }
 
 /// Whether every word of the table's name is among the statement's.

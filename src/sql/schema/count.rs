@@ -5,8 +5,9 @@
 
 use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::OptionalExtension;
 
+use crate::sql::connection::Restricted;
 use crate::sql::gate::{RowCount, TableKind};
 use crate::sql::schema::TableName;
 
@@ -51,7 +52,7 @@ impl CountBudget {
 /// Counts a table's rows until the deadline, then estimates.
 ///
 /// A view is not counted: its first row may already need the whole view.
-pub(super) fn count(connection: &Connection, table: &TableName, deadline: Instant) -> RowCount {
+pub(super) fn count(connection: &Restricted, table: &TableName, deadline: Instant) -> RowCount {
     let attempt = match table.kind() {
         TableKind::View => Ok(RowCount::Unknown),
         TableKind::Virtual => step(connection, table, VIRTUAL_ROWS, deadline),
@@ -61,7 +62,7 @@ pub(super) fn count(connection: &Connection, table: &TableName, deadline: Instan
     attempt.unwrap_or(RowCount::Unknown)
 }
 
-fn count_or_estimate(connection: &Connection, table: &TableName, deadline: Instant) -> rusqlite::Result<RowCount> {
+fn count_or_estimate(connection: &Restricted, table: &TableName, deadline: Instant) -> rusqlite::Result<RowCount> {
     let now = Instant::now();
     let counting = deadline.saturating_duration_since(now).mul_f64(COUNTING_SHARE);
     let counted = step(connection, table, u64::MAX, now + counting)?;
@@ -75,7 +76,7 @@ fn count_or_estimate(connection: &Connection, table: &TableName, deadline: Insta
 }
 
 /// Steps over the rows; SQLite picks the smallest index that has them all.
-fn step(connection: &Connection, table: &TableName, most: u64, deadline: Instant) -> rusqlite::Result<RowCount> {
+fn step(connection: &Restricted, table: &TableName, most: u64, deadline: Instant) -> rusqlite::Result<RowCount> {
     let mut statement = connection.prepare(&format!("SELECT 1 FROM {}", table.quoted()))?;
     let mut rows = statement.raw_query();
     let mut seen = 0;
@@ -89,7 +90,7 @@ fn step(connection: &Connection, table: &TableName, most: u64, deadline: Instant
 }
 
 /// The span of rowids times the share of them that are taken, from a fixed random sample of the span.
-fn estimate(connection: &Connection, table: &TableName, deadline: Instant) -> rusqlite::Result<Option<u64>> {
+fn estimate(connection: &Restricted, table: &TableName, deadline: Instant) -> rusqlite::Result<Option<u64>> {
     let quoted = table.quoted();
     let Some(rowid) = rowid_alias(connection, table)? else { return Ok(None) };
     // Two subselects are two seeks; `max(rowid) - min(rowid)` in one SELECT reads the whole table.
@@ -115,7 +116,7 @@ fn estimate(connection: &Connection, table: &TableName, deadline: Instant) -> ru
 }
 
 /// A name of the rowid that no column of the table has taken.
-pub(super) fn rowid_alias(connection: &Connection, table: &TableName) -> rusqlite::Result<Option<&'static str>> {
+pub(super) fn rowid_alias(connection: &Restricted, table: &TableName) -> rusqlite::Result<Option<&'static str>> {
     if !table.has_rowid() {
         return Ok(None);
     }

@@ -3,14 +3,13 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
-use rusqlite::Connection;
-
+use crate::sql::cell::shorten;
+use crate::sql::connection::Restricted;
 use crate::sql::gate::{ColumnDescription, Refusal, RefusalKind, RowCount, TableDescription, TableKind};
 use crate::sql::hints;
 use crate::sql::schema::count::{CountBudget, count};
-use crate::sql::schema::name::text;
 use crate::sql::schema::profile::{Column, profile};
-use crate::sql::schema::{TableName, keys, quote};
+use crate::sql::schema::{TableName, keys, quote, text};
 
 /// Characters of a view's definition.
 const DEFINITION_CHARS: usize = 4_000;
@@ -30,10 +29,11 @@ impl Default for DescribeOptions {
 
 /// Describes a table, view or virtual table.
 pub fn describe(
-    connection: &Connection,
+    connection: &Restricted,
     table: &TableName,
     options: DescribeOptions,
 ) -> Result<TableDescription, Refusal> {
+    let _ours = connection.ours();
     let mut description = skeleton(connection, table).map_err(|error| unreadable(table, &error))?;
     let columns = std::mem::take(&mut description.columns);
     // Rows come last: should the deadline stop them, everything else is already there.
@@ -42,7 +42,7 @@ pub fn describe(
 }
 
 /// Everything but what only the rows can tell.
-fn skeleton(connection: &Connection, table: &TableName) -> rusqlite::Result<TableDescription> {
+fn skeleton(connection: &Restricted, table: &TableName) -> rusqlite::Result<TableDescription> {
     Ok(TableDescription {
         table: table.as_str().to_owned(),
         quoted: table.quoted(),
@@ -56,7 +56,7 @@ fn skeleton(connection: &Connection, table: &TableName) -> rusqlite::Result<Tabl
     })
 }
 
-fn columns(connection: &Connection, table: &TableName) -> rusqlite::Result<Vec<ColumnDescription>> {
+fn columns(connection: &Restricted, table: &TableName) -> rusqlite::Result<Vec<ColumnDescription>> {
     // `hidden` is 1 for what a virtual table keeps to itself, 2 and 3 for generated columns.
     let mut statement = connection.prepare(
         "SELECT name, type, pk, \"notnull\", hidden IN (2, 3) FROM pragma_table_xinfo(?1) WHERE hidden <> 1 ORDER BY cid",
@@ -75,17 +75,20 @@ fn columns(connection: &Connection, table: &TableName) -> rusqlite::Result<Vec<C
             samples_complete: false,
         })
     })?;
-    columns.collect()
+    let columns = columns.collect::<rusqlite::Result<Vec<_>>>()?;
+    Ok(columns.into_iter().filter(|column| !connection.hides_column(table.as_str(), &column.name)).collect())
 }
 
-fn definition(connection: &Connection, table: &TableName) -> rusqlite::Result<Option<String>> {
+fn definition(connection: &Restricted, table: &TableName) -> rusqlite::Result<Option<String>> {
     let mut statement = connection.prepare("SELECT sql FROM sqlite_schema WHERE type = 'view' AND name = ?1")?;
     let found = statement.query_map([table.as_str()], |row| text(row, 0))?.next().transpose()?;
-    Ok(found.map(|sql| crate::sql::cell::shorten(&sql, DEFINITION_CHARS)))
+    // A comment may name what the view doesn't read.
+    let tells = |sql: &String| connection.hiding().is_some_and(|hiding| hiding.names().mentioned_in(sql));
+    Ok(found.filter(|sql| !tells(sql)).map(|sql| shorten(&sql, DEFINITION_CHARS)))
 }
 
 fn look_at_rows(
-    connection: &Connection,
+    connection: &Restricted,
     table: &TableName,
     mut columns: Vec<ColumnDescription>,
     options: DescribeOptions,
@@ -112,7 +115,7 @@ fn look_at_rows(
 }
 
 /// Columns that an index over every row starts with, in plain byte order.
-fn leading_columns(connection: &Connection, table: &TableName) -> rusqlite::Result<HashSet<String>> {
+fn leading_columns(connection: &Restricted, table: &TableName) -> rusqlite::Result<HashSet<String>> {
     if table.kind() != TableKind::Table {
         return Ok(HashSet::new());
     }
@@ -147,7 +150,7 @@ mod tests {
         describe_in(&database(script), name).unwrap()
     }
 
-    fn describe_in(connection: &Connection, name: &str) -> Result<TableDescription, Refusal> {
+    fn describe_in(connection: &Restricted, name: &str) -> Result<TableDescription, Refusal> {
         describe(connection, &TableName::look_up(connection, name)?, DescribeOptions::default())
     }
 

@@ -1,31 +1,31 @@
 //! A table's foreign keys, both ways, and its indexes.
 
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{OptionalExtension, Row};
 
+use crate::sql::connection::Restricted;
 use crate::sql::gate::{ForeignKey, IndexDescription};
-use crate::sql::schema::TableName;
-use crate::sql::schema::name::text;
+use crate::sql::schema::{TableName, text, text_or_null};
 
 /// Foreign keys of this table.
-pub(super) fn foreign_keys(connection: &Connection, table: &TableName) -> rusqlite::Result<Vec<ForeignKey>> {
+pub(super) fn foreign_keys(connection: &Restricted, table: &TableName) -> rusqlite::Result<Vec<ForeignKey>> {
     let parts = parts(
         connection,
         "SELECT id, \"table\", \"from\", \"to\", '' FROM pragma_foreign_key_list(?1) ORDER BY id DESC, seq",
         table,
     )?;
-    parts
-        .chunk_by(Part::same_key)
-        .map(|key| {
-            let target = &key[0].target;
-            // The schema's own spelling, where the table exists.
-            let spelt = spelling(connection, target)?.unwrap_or_else(|| target.clone());
-            join(connection, key, spelt)
-        })
-        .collect()
+    let keys = parts.chunk_by(Part::same_key).map(|key| {
+        let target = &key[0].target;
+        // The schema's own spelling, where the table exists.
+        let spelt = spelling(connection, target)?.unwrap_or_else(|| target.clone());
+        join(connection, key, spelt)
+    });
+    let mut keys = keys.collect::<rusqlite::Result<Vec<ForeignKey>>>()?;
+    keys.retain(|key| is_visible(connection, (table.as_str(), &key.columns), (&key.table, &key.to)));
+    Ok(keys)
 }
 
 /// Foreign keys of other tables that point here.
-pub(super) fn referenced_by(connection: &Connection, table: &TableName) -> rusqlite::Result<Vec<ForeignKey>> {
+pub(super) fn referenced_by(connection: &Restricted, table: &TableName) -> rusqlite::Result<Vec<ForeignKey>> {
     let parts = parts(
         connection,
         "SELECT f.id, f.\"table\", f.\"from\", f.\"to\", l.name FROM pragma_table_list AS l \
@@ -34,11 +34,21 @@ pub(super) fn referenced_by(connection: &Connection, table: &TableName) -> rusql
          ORDER BY l.name, f.id DESC, f.seq",
         table,
     )?;
-    parts.chunk_by(Part::same_key).map(|key| join(connection, key, key[0].owner.clone())).collect()
+    let keys = parts.chunk_by(Part::same_key).map(|key| join(connection, key, key[0].owner.clone()));
+    let mut keys = keys.collect::<rusqlite::Result<Vec<ForeignKey>>>()?;
+    keys.retain(|key| is_visible(connection, (&key.table, &key.columns), (table.as_str(), &key.to)));
+    Ok(keys)
+}
+
+/// Whether neither end of a key is hidden.
+fn is_visible(connection: &Restricted, from: (&str, &[String]), to: (&str, &[String])) -> bool {
+    [from, to].into_iter().all(|(table, columns)| {
+        !connection.hides_table(table) && !columns.iter().any(|column| connection.hides_column(table, column))
+    })
 }
 
 /// Indexes of this table.
-pub(super) fn indexes(connection: &Connection, table: &TableName) -> rusqlite::Result<Vec<IndexDescription>> {
+pub(super) fn indexes(connection: &Restricted, table: &TableName) -> rusqlite::Result<Vec<IndexDescription>> {
     let mut statement =
         connection.prepare("SELECT name, \"unique\" AND NOT partial FROM pragma_index_list(?1) ORDER BY seq DESC")?;
     let mut indexes: Vec<IndexDescription> = statement
@@ -48,10 +58,24 @@ pub(super) fn indexes(connection: &Connection, table: &TableName) -> rusqlite::R
         .collect::<rusqlite::Result<_>>()?;
     let mut columns = connection.prepare("SELECT name FROM pragma_index_info(?1) ORDER BY seqno")?;
     for index in &mut indexes {
-        index.columns = columns
-            .query_map([&index.name], |row| {
-                Ok(row.get_ref(0)?.as_bytes_or_null()?.map(|name| String::from_utf8_lossy(name).into_owned()))
-            })?
+        index.columns =
+            columns.query_map([&index.name], |row| text_or_null(row, 0))?.collect::<rusqlite::Result<_>>()?;
+    }
+    if let Some(hiding) = connection.hiding() {
+        let mut definition = connection.prepare("SELECT sql FROM sqlite_schema WHERE type = 'index' AND name = ?1")?;
+        let names = hiding.names();
+        indexes = indexes
+            .into_iter()
+            .map(|index| {
+                // Its expressions and its WHERE are in its text only; without one it is a constraint's.
+                let sql = definition.query_row([&index.name], |row| text(row, 0)).optional()?.unwrap_or_default();
+                let columns = index.columns.iter().flatten();
+                let hidden = columns.into_iter().any(|column| connection.hides_column(table.as_str(), column))
+                    || names.is_part_of(&index.name)
+                    || names.mentioned_in(&sql);
+                Ok((!hidden).then_some(index))
+            })
+            .filter_map(Result::transpose)
             .collect::<rusqlite::Result<_>>()?;
     }
     Ok(indexes)
@@ -68,7 +92,7 @@ struct Part {
 
 impl Part {
     fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let to = row.get_ref(3)?.as_bytes_or_null()?.map(|name| String::from_utf8_lossy(name).into_owned());
+        let to = text_or_null(row, 3)?;
         Ok(Self { id: row.get(0)?, target: text(row, 1)?, from: text(row, 2)?, to, owner: text(row, 4)? })
     }
 
@@ -77,12 +101,12 @@ impl Part {
     }
 }
 
-fn parts(connection: &Connection, sql: &str, table: &TableName) -> rusqlite::Result<Vec<Part>> {
+fn parts(connection: &Restricted, sql: &str, table: &TableName) -> rusqlite::Result<Vec<Part>> {
     connection.prepare(sql)?.query_map([table.as_str()], Part::from_row)?.collect()
 }
 
 /// One key from its columns; `table` is the one at the other end, seen from the table that is described.
-fn join(connection: &Connection, parts: &[Part], table: String) -> rusqlite::Result<ForeignKey> {
+fn join(connection: &Restricted, parts: &[Part], table: String) -> rusqlite::Result<ForeignKey> {
     let columns = parts.iter().map(|part| part.from.clone()).collect();
     let to: Vec<String> = parts.iter().filter_map(|part| part.to.clone()).collect();
     // A key that names no columns points at its target's primary key.
@@ -90,12 +114,12 @@ fn join(connection: &Connection, parts: &[Part], table: String) -> rusqlite::Res
     Ok(ForeignKey { columns, table, to })
 }
 
-fn primary_key(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
+fn primary_key(connection: &Restricted, table: &str) -> rusqlite::Result<Vec<String>> {
     let mut statement = connection.prepare("SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk")?;
     statement.query_map([table], |row| text(row, 0))?.collect()
 }
 
-fn spelling(connection: &Connection, table: &str) -> rusqlite::Result<Option<String>> {
+fn spelling(connection: &Restricted, table: &str) -> rusqlite::Result<Option<String>> {
     let mut statement =
         connection.prepare("SELECT name FROM pragma_table_list WHERE schema = 'main' AND name = ?1 COLLATE NOCASE")?;
     statement.query_row([table], |row| text(row, 0)).optional()

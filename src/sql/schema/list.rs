@@ -2,8 +2,7 @@
 
 use std::time::Instant;
 
-use rusqlite::Connection;
-
+use crate::sql::connection::Restricted;
 use crate::sql::gate::{ListTables, Refusal, TableKind, TableList, TableSummary};
 use crate::sql::hints;
 use crate::sql::schema::count::{CountBudget, count};
@@ -13,15 +12,16 @@ use crate::sql::schema::{TableName, visible_tables};
 const DEFAULT_PAGE: usize = 50;
 
 /// Tables on a page at most: what the counting budget can still say something about.
-const LARGEST_PAGE: usize = 200;
+pub const LARGEST_PAGE: usize = 200;
 
 /// A page of the tables whose names contain the filter; `started` is when the budget began to run.
 pub fn list(
-    connection: &Connection,
+    connection: &Restricted,
     wanted: &ListTables,
     budget: CountBudget,
     started: Instant,
 ) -> Result<TableList, Refusal> {
+    let _ours = connection.ours();
     let mut tables = visible_tables(connection).map_err(|error| hints::schema_refusal(&error))?;
     if let Some(filter) = &wanted.filter {
         let filter = filter.trim().to_lowercase();
@@ -52,7 +52,7 @@ mod tests {
     use crate::sql::fixture::{database, database_with};
     use crate::sql::gate::RowCount;
 
-    fn page(connection: &Connection, filter: &str, offset: usize, limit: usize) -> TableList {
+    fn page(connection: &Restricted, filter: &str, offset: usize, limit: usize) -> TableList {
         let filter = (!filter.is_empty()).then(|| filter.to_owned());
         list(connection, &ListTables { filter, offset, limit }, CountBudget::default(), Instant::now()).unwrap()
     }

@@ -14,8 +14,9 @@ mod quote;
 
 pub use count::CountBudget;
 pub use describe::{DescribeOptions, describe};
-pub use list::list;
+pub use list::{LARGEST_PAGE, list};
 pub use name::TableName;
-pub(crate) use name::visible_tables;
+pub(in crate::sql) use name::{text, text_or_null};
+pub(crate) use name::{visible_columns, visible_tables};
 pub use nearest::nearest;
 pub use quote::quote;

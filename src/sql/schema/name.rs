@@ -1,7 +1,8 @@
 //! A table's name, proven to be in the live schema.
 
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{OptionalExtension, Row};
 
+use crate::sql::connection::Restricted;
 use crate::sql::gate::{Refusal, RefusalKind, TableKind};
 use crate::sql::hints;
 use crate::sql::schema::{nearest, quote};
@@ -23,7 +24,8 @@ pub struct TableName {
 
 impl TableName {
     /// Looks a name up, ignoring case as SQLite does; a name in quotes or behind `main.` is understood too.
-    pub fn look_up(connection: &Connection, name: &str) -> Result<Self, Refusal> {
+    pub fn look_up(connection: &Restricted, name: &str) -> Result<Self, Refusal> {
+        let _ours = connection.ours();
         for spelling in std::iter::once(name.to_owned()).chain(bare(name)) {
             if let Some(found) = find(connection, &spelling).map_err(|error| hints::schema_refusal(&error))? {
                 return Ok(found);
@@ -63,18 +65,39 @@ impl TableName {
 }
 
 /// Everything a question may be about, in the order of its names.
-pub(crate) fn visible_tables(connection: &Connection) -> rusqlite::Result<Vec<TableName>> {
+pub(crate) fn visible_tables(connection: &Restricted) -> rusqlite::Result<Vec<TableName>> {
     let mut statement = connection.prepare(&format!("{VISIBLE} ORDER BY name COLLATE NOCASE"))?;
-    statement.query_map([], TableName::from_row)?.collect()
+    let mut tables = statement.query_map([], TableName::from_row)?.collect::<rusqlite::Result<Vec<_>>>()?;
+    tables.retain(|table| !connection.hides_table(&table.name));
+    Ok(tables)
+}
+
+/// The columns of a table that may be shown, in order; a table that can't be read has none.
+pub(crate) fn visible_columns(connection: &Restricted, table: &TableName) -> Vec<String> {
+    let Ok(mut statement) =
+        connection.prepare("SELECT name FROM pragma_table_xinfo(?1) WHERE hidden <> 1 ORDER BY cid")
+    else {
+        return Vec::new();
+    };
+    let Ok(names) = statement.query_map([table.as_str()], |row| row.get::<_, String>(0)) else { return Vec::new() };
+    names.flatten().filter(|column| !connection.hides_column(table.as_str(), column)).collect()
+}
+
+/// A text column, empty for NULL.
+pub(in crate::sql) fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
+    Ok(text_or_null(row, column)?.unwrap_or_default())
 }
 
 /// A text column; bytes that are not UTF-8 don't make the whole schema unreadable.
-pub(super) fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
-    Ok(String::from_utf8_lossy(row.get_ref(column)?.as_bytes_or_null()?.unwrap_or_default()).into_owned())
+pub(in crate::sql) fn text_or_null(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
+    Ok(row.get_ref(column)?.as_bytes_or_null()?.map(|text| String::from_utf8_lossy(text).into_owned()))
 }
 
-fn find(connection: &Connection, name: &str) -> rusqlite::Result<Option<TableName>> {
-    connection.query_row(&format!("{VISIBLE} AND name = ?1 COLLATE NOCASE"), [name], TableName::from_row).optional()
+fn find(connection: &Restricted, name: &str) -> rusqlite::Result<Option<TableName>> {
+    let found = connection
+        .query_row(&format!("{VISIBLE} AND name = ?1 COLLATE NOCASE"), [name], TableName::from_row)
+        .optional()?;
+    Ok(found.filter(|table| !connection.hides_table(&table.name)))
 }
 
 /// The name inside quotes, without a leading `main.`; `None` when there is nothing to take away.
@@ -93,7 +116,7 @@ fn bare(name: &str) -> Option<String> {
     (unquoted != name).then_some(unquoted)
 }
 
-fn unknown(connection: &Connection, name: &str) -> Refusal {
+fn unknown(connection: &Restricted, name: &str) -> Refusal {
     let tables = match visible_tables(connection) {
         Ok(tables) => tables,
         Err(error) => return hints::schema_refusal(&error),

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use rusqlite::types::{Type, ValueRef};
-use rusqlite::{Connection, ErrorCode, OptionalExtension};
+use rusqlite::{ErrorCode, OptionalExtension};
 use serde_json::Value;
 
 use crate::sql::cell::Cell;
+use crate::sql::connection::Restricted;
 use crate::sql::schema::TableName;
 use crate::sql::schema::count::rowid_alias;
 
@@ -72,7 +73,7 @@ pub(super) struct Column<'a> {
 }
 
 /// Looks at the first rows, and at the newest where those are not all.
-pub(super) fn profile(connection: &Connection, table: &TableName, columns: &[Column<'_>]) -> Profile {
+pub(super) fn profile(connection: &Restricted, table: &TableName, columns: &[Column<'_>]) -> Profile {
     if columns.is_empty() {
         return Profile { columns: Vec::new(), rows: 0, whole: false };
     }
@@ -108,19 +109,19 @@ struct Scan {
     error: Option<rusqlite::Error>,
 }
 
-fn scan(connection: &Connection, table: &TableName, columns: &[&str], seen: &mut [Seen], deadline: Instant) -> Scan {
+fn scan(connection: &Restricted, table: &TableName, columns: &[&str], seen: &mut [Seen], deadline: Instant) -> Scan {
     let most = (CELLS / columns.len().max(1)).max(FEWEST_ROWS);
     look(connection, &format!("SELECT {} FROM {}", columns.join(", "), table.quoted()), most, seen, deadline)
 }
 
-fn newest(connection: &Connection, table: &TableName, columns: &[&str], seen: &mut [Seen], deadline: Instant) {
+fn newest(connection: &Restricted, table: &TableName, columns: &[&str], seen: &mut [Seen], deadline: Instant) {
     if let Ok(Some(rowid)) = rowid_alias(connection, table) {
         let sql = format!("SELECT {} FROM {} ORDER BY {rowid} DESC", columns.join(", "), table.quoted());
         look(connection, &sql, NEWEST_ROWS, seen, deadline);
     }
 }
 
-fn look(connection: &Connection, sql: &str, most: usize, seen: &mut [Seen], deadline: Instant) -> Scan {
+fn look(connection: &Restricted, sql: &str, most: usize, seen: &mut [Seen], deadline: Instant) -> Scan {
     let mut scan = Scan { rows: 0, whole: false, error: None };
     let mut attempt = || -> rusqlite::Result<bool> {
         let mut statement = connection.prepare(sql)?;
@@ -145,7 +146,7 @@ fn look(connection: &Connection, sql: &str, most: usize, seen: &mut [Seen], dead
 }
 
 /// Seeks a column's distinct values one after the other in its index; true when these are all.
-fn seek_all(connection: &Connection, table: &TableName, column: &str, seen: &mut Seen) -> rusqlite::Result<bool> {
+fn seek_all(connection: &Restricted, table: &TableName, column: &str, seen: &mut Seen) -> rusqlite::Result<bool> {
     if seen.overflowed || seen.values.len() > SAMPLES {
         return Ok(false);
     }

@@ -220,7 +220,7 @@ impl Receipts for FullDisk {
 async fn nothing_runs_that_can_not_be_written_down_first() {
     let staged = Staged::new(SCRIPT);
     let database = Database::open(&staged.directory().join("test.db"), &Limits::default()).unwrap();
-    let registry = registry(Arc::new(LocalGate::new(database, FullDisk, SqlSettings::default())));
+    let registry = registry(Arc::new(LocalGate::new(database, FullDisk, SqlSettings::default()).unwrap()));
     for (tool, arguments) in [
         ("list_tables", json!({})),
         ("describe_table", json!({"table": "events"})),
@@ -260,7 +260,7 @@ async fn a_local_gate_writes_the_same_log_as_the_appliance() {
     let out = tempfile::tempdir().unwrap();
     let database = Database::open(&staged.directory().join("test.db"), &Limits::default()).unwrap();
     let log = audit::Log::open(out.path(), audit::Options::for_run("test")).unwrap();
-    let gate = LocalGate::new(database, log, SqlSettings::default());
+    let gate = LocalGate::new(database, log, SqlSettings::default()).unwrap();
     let Reply::RunQuery(result) = gate.call(Request::RunQuery { sql: "SELECT 41 + 1".into() }).await.unwrap() else {
         panic!("rows")
     };
@@ -297,7 +297,7 @@ async fn a_query_that_does_not_end_is_stopped_and_the_next_one_runs() {
     let staged = Staged::new(SCRIPT);
     let database = Database::open(&staged.directory().join("test.db"), &Limits::default()).unwrap();
     let settings = SqlSettings { deadline_ms: 50, ..SqlSettings::default() };
-    let registry = registry(Arc::new(LocalGate::new(database, Vec::new(), settings)));
+    let registry = registry(Arc::new(LocalGate::new(database, Vec::new(), settings).unwrap()));
     let error = query(&registry, ENDLESS).await.unwrap_err();
     assert!(error.to_string().starts_with("The query took too long"), "{error}");
     let bomb = "WITH n(i, t) AS (SELECT 1, 'x' UNION ALL SELECT i + 1, t || t FROM n) SELECT max(length(t)) FROM n";

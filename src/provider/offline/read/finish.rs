@@ -2,8 +2,9 @@
 
 use super::rank::ranked_conds;
 use super::{Item, RankBy, Read, Reader, Scope};
+use crate::provider::offline::atoms::Atom;
 use crate::provider::offline::dates;
-use crate::provider::offline::lexicon::End;
+use crate::provider::offline::lexicon::{End, Role};
 use crate::provider::offline::path;
 use crate::provider::offline::plan::{Aggregate, Cond, Group, OrderKey, Output, Plan, Related, Step};
 use crate::provider::offline::schema::{Col, Key, TableId};
@@ -24,8 +25,14 @@ impl Reader<'_> {
             limit: None,
             counts_joined: false,
         };
-        for item in items {
-            self.output(&mut plan, item)?;
+        let bare = matches!(items, [Item::Entity(table)] if *table == scope.table);
+        if bare && !scope.groups.is_empty() && !matches!(self.atoms.first().and_then(Atom::role), Some(Role::Opens)) {
+            // `accounts per month`
+            plan.outputs.push(Output::Rows);
+        } else {
+            for item in items {
+                self.output(&mut plan, item)?;
+            }
         }
         if plan.outputs.is_empty() {
             return Err(self.trouble());
@@ -37,6 +44,14 @@ impl Reader<'_> {
         order_shown(&mut plan)?;
         self.share_rows(&mut plan)?;
         self.count_owners(&mut plan)?;
+        let named = self.atoms.iter().any(|atom| atom.table().is_some_and(|(table, ..)| table == plan.root));
+        // `list the countries`: no rows are spoken of, only the values.
+        if let Some(col) =
+            scope.shared.filter(|col| !named && plan.orders.is_empty() && plan.outputs == [Output::Column(*col)])
+        {
+            plan.distinct = true;
+            plan.conds.push(Cond::Known(col));
+        }
         let columns = plan.outputs.iter().all(|output| matches!(output, Output::Column(_) | Output::All));
         plan.distinct = plan.distinct && columns && plan.groups.is_empty();
         Ok(plan)
@@ -64,10 +79,17 @@ impl Reader<'_> {
                     plan.outputs.push(Output::Aggregate(*aggregate, col));
                 }
             }
-            Item::Different { atom, owner } => {
-                plan.outputs.push(Output::Different(self.attribute_column(plan.root, *atom, *owner)?));
+            Item::Different { atom, owner, said } => {
+                let col = self.attribute_column(plan.root, *atom, *owner)?;
+                plan.outputs.push(if *said { Output::Different(col) } else { self.how_many(col)? });
             }
-            Item::Entity(table) => plan.outputs.push(Output::Column(self.shown(*table)?)),
+            Item::Entity(table) => {
+                let full = self.full_name(*table);
+                if full.is_empty() {
+                    plan.outputs.push(Output::Column(self.shown(*table)?));
+                }
+                plan.outputs.extend(full.into_iter().map(Output::Column));
+            }
             Item::Column(col) => plan.outputs.push(Output::Column(*col)),
             Item::Everything => plan.outputs.push(Output::All),
             Item::Rows => plan.outputs.push(Output::Rows),
@@ -105,13 +127,53 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// `how many countries` counts different ones; `how many seats` may mean their total.
+    fn how_many(&self, col: Col) -> Read<Output> {
+        if !self.schema.column(col).is_number() || self.schema.is_key(col) {
+            return Ok(Output::Different(col));
+        }
+        let label = self.schema.label(col);
+        let (total, different) =
+            (format!("the total of {label}"), format!("the number of different values of {label}"));
+        if self.chosen.contains(&total) {
+            return Ok(Output::Aggregate(Aggregate::Sum, col));
+        }
+        if self.chosen.contains(&different) {
+            return Ok(Output::Different(col));
+        }
+        Err(Trouble::Ask { question: "What is to be counted?".to_owned(), choices: vec![total, different] })
+    }
+
     fn attribute_column(&self, root: TableId, at: usize, owner: Option<TableId>) -> Read<Col> {
         let atom = &self.atoms[at];
         let found = match owner {
             Some(table) => self.column_in(atom, table)?,
             None => self.column_near(atom, root)?,
         };
-        found.ok_or_else(|| Trouble::Stuck(atom.raw.clone()))
+        let stray = |col: &Col| {
+            owner.is_none() && atom.fit_in(col.table) >= 9 && self.is_stray(*col, root) && atom.end - atom.first == 1
+        };
+        match found {
+            // An employee without a `name` is not called by the department's.
+            Some(col) if stray(&col) => Err(Trouble::Decline(format!(
+                "{} has no column “{}”: please say which one to show.",
+                self.schema.tables[root].name, atom.raw
+            ))),
+            Some(col) => Ok(col),
+            None => Err(Trouble::Stuck(atom.raw.clone())),
+        }
+    }
+
+    /// First and last name, where rows are named by both.
+    fn full_name(&self, table: TableId) -> Vec<Col> {
+        let named =
+            |wanted: &str| self.schema.columns(table).find(|&col| self.schema.column(col).words == [wanted, "name"]);
+        match (named("first"), named("last")) {
+            (Some(first), Some(last)) if self.schema.display(table).is_none_or(|col| col == first || col == last) => {
+                vec![first, last]
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// The column that names a table's rows.

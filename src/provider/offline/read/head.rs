@@ -52,8 +52,13 @@ impl Reader<'_> {
         self.subject = self.asked_column(&head, &scope)?;
         self.modifiers(&mut scope)?;
         self.more(&mut head, &mut scope)?;
-        if let Some(role) = head.asks {
-            self.place_or_time(&mut head, &scope, role)?;
+        match head.asks {
+            // `who` asks for rows, not for a column.
+            Some(Role::Who) if !matches!(head.items.first(), Some(Item::Entity(_))) => {
+                return Err(self.trouble_at(&self.atoms[0]));
+            }
+            Some(role @ (Role::Where | Role::When)) => self.place_or_time(&mut head, &scope, role)?,
+            _ => {}
         }
         self.finish(&scope, &head.items)
     }
@@ -122,13 +127,12 @@ impl Reader<'_> {
             match self.role() {
                 Some(Role::Distinct) => head.distinct = true,
                 Some(Role::Sort) => self.sorting = true,
-                Some(role @ (Role::Where | Role::When)) if head.items.is_empty() => head.asks = Some(role),
+                Some(role @ (Role::Where | Role::When | Role::Who)) if head.items.is_empty() => head.asks = Some(role),
                 Some(Role::Do) if head.asks.is_some() => {}
                 Some(Role::Each) if self.noun_ahead().is_none() => {}
                 Some(
                     Role::Opens
                     | Role::Which
-                    | Role::Who
                     | Role::Be
                     | Role::Determiner
                     | Role::Some
@@ -296,7 +300,7 @@ impl Reader<'_> {
         self.skip(&[Role::Determiner, Role::Of]);
         if self.noun_ahead().is_some() {
             let scope = self.noun(false)?;
-            if scope.rank.is_some() {
+            if scope.rank.is_some() || scope.top_of.is_some() {
                 return Err(self.trouble());
             }
             head.items.push(Item::Count(Box::new(scope)));
@@ -328,11 +332,10 @@ impl Reader<'_> {
             head.items.push(Item::Rows);
             return Ok(());
         }
-        let _ = distinct;
-        self.different(head)
+        self.different(head, distinct)
     }
 
-    fn different(&mut self, head: &mut Head) -> Read<()> {
+    fn different(&mut self, head: &mut Head, said: bool) -> Read<()> {
         let Some(atom) = self.peek() else { return Err(self.trouble()) };
         let owner = atom
             .table()
@@ -343,14 +346,14 @@ impl Reader<'_> {
             None if atom.columns().next().is_some() => (None, self.at),
             None => return Err(self.trouble()),
         };
-        head.items.push(Item::Different { atom: at, owner });
+        head.items.push(Item::Different { atom: at, owner, said });
         self.at = at + 1;
         Ok(())
     }
 
     fn attribute(&mut self, head: &mut Head, aggregates: Vec<Aggregate>) -> Read<()> {
         if aggregates.is_empty() && matches!(head.items.last(), Some(Item::Different { .. })) {
-            return self.different(head);
+            return self.different(head, true);
         }
         let Some(atom) = self.peek() else { return Err(self.trouble()) };
         if self.names_table(self.at) {
@@ -396,7 +399,9 @@ impl Reader<'_> {
                 head.items.push(Item::Entity(scope.table));
                 head.main = Some(scope);
             }
-            Some(_) if scope.conds.is_empty() && scope.rank.is_none() => head.items.push(Item::Entity(scope.table)),
+            Some(_) if scope.conds.is_empty() && scope.rank.is_none() && scope.top_of.is_none() => {
+                head.items.push(Item::Entity(scope.table));
+            }
             Some(_) => return Err(self.trouble()),
         }
         Ok(())

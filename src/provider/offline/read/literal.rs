@@ -6,7 +6,7 @@ use crate::provider::offline::atoms::What;
 use crate::provider::offline::calendar::Period;
 use crate::provider::offline::dates;
 use crate::provider::offline::lexicon::Role;
-use crate::provider::offline::link::is_place;
+use crate::provider::offline::link::{PLACES, is_place};
 use crate::provider::offline::plan::{Cond, Literal, Op};
 use crate::provider::offline::schema::{Col, TableId};
 use crate::provider::offline::trouble::Trouble;
@@ -79,6 +79,11 @@ impl Reader<'_> {
         let goes_on = next.is_some_and(|next| next.what != What::Stop);
         let before = at.checked_sub(1).and_then(|before| self.atoms[before].role());
         let subject = owns || matches!(before, Some(Role::Of | Role::Do)) || (before == Some(Role::Be) && goes_on);
+        // `languages used in Aruba`: of a table of places that is not named itself, the place may be the row or a part of it.
+        let about = &self.schema.tables[col.table];
+        let named =
+            self.atoms.iter().any(|atom| atom.table().is_some_and(|(table, _, fit)| table == col.table && fit >= 8));
+        let subject = subject || (!named && about.words.last().is_some_and(|word| PLACES.contains(&word.as_str())));
         match self.schema.display(col.table) {
             Some(display) if proper && subject && display != col => self.one_of(&atom.raw, &[display, col]).map(|_| ()),
             _ => Ok(()),

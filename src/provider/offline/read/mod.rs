@@ -122,7 +122,7 @@ enum Item {
     /// How many rows.
     Count(Box<Scope>),
     /// How many different values.
-    Different { atom: usize, owner: Option<TableId> },
+    Different { atom: usize, owner: Option<TableId>, said: bool },
     /// How many rows of what was just counted.
     Rows,
     /// Every column.

@@ -1,5 +1,7 @@
 //! What follows a noun: relative clauses, prepositions, relations, groups, time.
 
+use jiff::civil::Date;
+
 use super::{Read, Reader, Scope};
 use crate::provider::offline::atoms::{Atom, What};
 use crate::provider::offline::dates;
@@ -38,9 +40,22 @@ fn join_alternatives(scope: &mut Scope, alternative: Option<usize>) -> Option<us
 }
 
 /// Whether one column would have to hold two values at once: then `and` meant something else.
-fn contradictory(scope: &Scope) -> bool {
+fn contradictory(conds: &[Cond]) -> bool {
     let mut columns: Vec<Col> = Vec::new();
-    scope.conds.iter().any(|cond| match cond {
+    let mut spans: Vec<(Col, Option<Date>, Option<Date>)> = Vec::new();
+    conds.iter().any(|cond| match cond {
+        Cond::Related(related) => contradictory(&related.conds),
+        Cond::During(col, from, until) => {
+            let apart = |(known, start, end): &(Col, Option<Date>, Option<Date>)| {
+                let before = |end: Option<Date>, start: Option<Date>| {
+                    end.is_some_and(|end| start.is_some_and(|start| end <= start))
+                };
+                known == col && (before(*end, *from) || before(*until, *start))
+            };
+            let found = spans.iter().any(apart);
+            spans.push((*col, *from, *until));
+            found
+        }
         Cond::Compare(col, Op::Eq, _) if columns.contains(col) => true,
         Cond::Compare(col, Op::Eq, _) => {
             columns.push(*col);
@@ -111,7 +126,7 @@ impl Reader<'_> {
                 }
             }
         }
-        if contradictory(scope) {
+        if contradictory(&scope.conds) {
             return Err(Trouble::Stuck("and".to_owned()));
         }
         if open.negated || open.named || open.alternative.is_some() || scope.top_of.is_some() || mixed(scope) {
@@ -359,11 +374,23 @@ impl Reader<'_> {
             Some(Cond::Related(last)) if near.table != scope.table => self.column_in(atom, last.table)?.unwrap_or(near),
             _ => near,
         };
+        let spoken_of = matches!(scope.conds.last(), Some(Cond::Related(last)) if last.table == col.table);
+        if self.is_stray(col, scope.table) && !spoken_of {
+            return Ok(false);
+        }
         if dates::format(self.schema.column(col)).is_some() {
             self.date = Some(col);
         }
         self.at += 1;
         if self.condition(scope, col, negated, &atom.raw)? {
+            return Ok(true);
+        }
+        if !negated
+            && self.date == Some(col)
+            && matches!(self.role(), Some(Role::Each | Role::By))
+            && self.group_follows()
+        {
+            // `created per month`: the date to group by.
             return Ok(true);
         }
         if !negated && self.by_each(col) {

@@ -194,6 +194,18 @@ impl Reader<'_> {
     /// A value right after its noun: `the student Kyle`, `the series "Sky Radio"`.
     fn apposition(&mut self, scope: &mut Scope) -> Read<()> {
         let Some(atom) = self.peek() else { return Ok(()) };
+        // `account 42`
+        if let What::Number(value) = atom.what
+            && atom.raw.bytes().all(|byte| byte.is_ascii_digit())
+            && self.ahead(1).is_none_or(|next| matches!(next.what, What::Stop | What::Pause | What::Possessive))
+            && let Some(identity) = self.schema.identity(scope.table)
+            && self.schema.column(identity).is_number()
+            && scope.top
+        {
+            scope.conds.push(Cond::Compare(identity, Op::Eq, Literal::Number(super::condition::shown(value))));
+            self.at += 1;
+            return Ok(());
+        }
         let literal = match &atom.what {
             What::Text(_) => true,
             What::Name(_) => {

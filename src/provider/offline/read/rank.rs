@@ -38,62 +38,28 @@ impl Reader<'_> {
         let limit = limit(number)?.unwrap_or(1);
         self.skip(&[Role::Determiner, Role::Of]);
         let counting = self.skip(&[Role::Count]);
-        if let Some(aggregate) = match self.role() {
-            Some(Role::Aggregate(aggregate)) => Some(aggregate),
-            _ => None,
-        } {
+        if let Some(Role::Aggregate(aggregate)) = self.role() {
             self.at += 1;
             self.skip(&[Role::Of, Role::Determiner]);
             return self.ranked_aggregate(scope, aggregate, end, limit, &words);
         }
         self.skip(&[Role::Determiner, Role::Distinct, Role::Filler]);
-        let here = self.at;
-        if let Some(atom) = self.peek().filter(|atom| !atom.links().is_empty()) {
-            let table_fit = atom.table().map_or(0, |(_, _, fit)| fit);
-            let inside = self.column_in(atom, scope.table)?;
-            let fit = atom.fit_in(scope.table);
-            // `most languages` counts them; only amounts and dates have a most of their own.
-            let amounts = ["most", "least", "fewest", "most of"].contains(&words.to_lowercase().as_str());
-            let sortable = |col: Col| {
-                !amounts || self.schema.column(col).is_number() || dates::format(self.schema.column(col)).is_some()
-            };
-            if let Some(col) = inside.filter(|_| fit > table_fit || (!counting && fit == table_fit)) {
-                if !sortable(col) || (counting && !self.schema.column(col).is_number()) {
-                    return Err(self.trouble());
-                }
-                self.at += 1;
-                scope.rank = Some(Rank { by: RankBy::Column(col), end, limit });
-                return Ok(());
-            }
-            if let Some(end_of_noun) = self.noun_ahead()
-                && table_fit >= 5
-            {
-                return self.ranked_relation(scope, end_of_noun, end, limit);
-            }
-            if let Some(col) = self.column_near(atom, scope.table)? {
-                if !sortable(col) {
-                    return Err(self.trouble());
-                }
-                self.at += 1;
-                if counting && !self.schema.column(col).is_number() {
-                    return Err(self.trouble());
-                }
-                scope.rank = Some(Rank { by: RankBy::Column(col), end, limit });
-                return Ok(());
-            }
-            self.at = here;
-        }
-        if !counting && self.role() == Some(Role::Times) && hint == Hint::None {
-            // `visited most times`
-            if let Some(Cond::Related(related)) = scope.conds.last().cloned() {
-                self.at += 1;
-                scope.conds.pop();
-                scope.rank = Some(Rank { by: RankBy::Related(related), end, limit });
-                return Ok(());
-            }
+        if let Some(by) = self.ranked_name(scope, counting, &words)? {
+            scope.rank = Some(Rank { by, end, limit });
+            return Ok(());
         }
         if counting {
             return Err(self.trouble());
+        }
+        // `visited most times`
+        if self.role() == Some(Role::Times)
+            && hint == Hint::None
+            && let Some(Cond::Related(related)) = scope.conds.last().cloned()
+        {
+            self.at += 1;
+            scope.conds.pop();
+            scope.rank = Some(Rank { by: RankBy::Related(related), end, limit });
+            return Ok(());
         }
         let happened = hint == Hint::Date && matches!(scope.conds.last(), Some(Cond::Related(_)));
         let measured = if happened {
@@ -102,14 +68,64 @@ impl Reader<'_> {
         } else {
             self.measured(hint, scope.table, &words)?
         };
-        match measured {
-            Some((col, reversed)) => {
-                let end = if reversed { other(end) } else { end };
-                scope.rank = Some(Rank { by: RankBy::Column(col), end, limit });
-                Ok(())
-            }
-            None => Err(self.peek().map_or_else(|| Trouble::Stuck(words.clone()), |_| self.trouble())),
+        let Some((col, reversed)) = measured else {
+            return Err(if self.peek().is_some() { self.trouble() } else { Trouble::Stuck(words) });
+        };
+        let end = if reversed { other(end) } else { end };
+        scope.rank = Some(Rank { by: RankBy::Column(col), end, limit });
+        Ok(())
+    }
+
+    /// What is named after a superlative: a column, what happened, or another table's rows; `None`, and the cursor as
+    /// before, when nothing is.
+    fn ranked_name(&mut self, scope: &mut Scope, counting: bool, words: &str) -> Read<Option<RankBy>> {
+        let here = self.at;
+        let Some(atom) = self.peek().filter(|atom| !atom.links().is_empty()) else { return Ok(None) };
+        let table_fit = atom.table().map_or(0, |(_, _, fit)| fit);
+        let inside = self.column_in(atom, scope.table)?;
+        let fit = atom.fit_in(scope.table);
+        if let Some(col) = inside.filter(|_| fit > table_fit || (!counting && fit == table_fit)) {
+            return self.ranked_column(col, counting, words).map(Some);
         }
+        // `most signups`: what happened, by its name in the data.
+        if atom.value_fit() > 0 && table_fit == 0 && inside.is_none() && self.noun_ahead().is_none() {
+            self.at += 1;
+            let mut inner = Scope::new(scope.table, false);
+            self.literal(&mut inner, here, false, None)?;
+            if let [Cond::Related(related)] = inner.conds.as_slice() {
+                return Ok(Some(RankBy::Related(related.clone())));
+            }
+            scope.conds.append(&mut inner.conds);
+            return Ok(Some(RankBy::Own));
+        }
+        if let Some(noun) = self.noun_ahead()
+            && self.atoms[noun].table().is_some_and(|(_, _, fit)| fit >= 5)
+        {
+            return self.ranked_relation(scope, noun).map(Some);
+        }
+        match self.column_near(atom, scope.table)? {
+            Some(col) => {
+                let by = self.ranked_column(col, counting, words)?;
+                // `who has the most hours` adds them up; `the most at once` and `the highest` are single rows.
+                let single = self.peek().is_some_and(|atom| {
+                    atom.raw.to_lowercase().starts_with("at one") || atom.raw.eq_ignore_ascii_case("at once")
+                });
+                let many = self.way(scope.table, col.table, None, words)?.iter().any(|step| !step.forward);
+                Ok(Some(if many && !single && is_amount(words) { RankBy::Aggregate(Aggregate::Sum, col) } else { by }))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// A column to rank by. `most languages` counts them: only amounts and dates have a most of their own.
+    fn ranked_column(&mut self, col: Col, counting: bool, words: &str) -> Read<RankBy> {
+        let column = self.schema.column(col);
+        let sortable = column.is_number() || (!counting && (!is_amount(words) || dates::format(column).is_some()));
+        if !sortable {
+            return Err(self.trouble());
+        }
+        self.at += 1;
+        Ok(RankBy::Column(col))
     }
 
     /// What `top 5 …` is measured by: `by number of accounts`, `by population`.
@@ -122,7 +138,9 @@ impl Reader<'_> {
         self.skip(&[Role::Determiner]);
         if self.skip(&[Role::Count]) {
             let Some(noun) = self.noun_ahead() else { return Err(self.trouble()) };
-            return self.ranked_relation(scope, noun, End::Top, limit);
+            let by = self.ranked_relation(scope, noun)?;
+            scope.rank = Some(Rank { by, end: End::Top, limit });
+            return Ok(());
         }
         if let Some(Role::Aggregate(aggregate)) = self.role() {
             self.at += 1;
@@ -150,7 +168,7 @@ impl Reader<'_> {
         true
     }
 
-    fn ranked_relation(&mut self, scope: &mut Scope, noun: usize, end: End, limit: u64) -> Read<()> {
+    fn ranked_relation(&mut self, scope: &mut Scope, noun: usize) -> Read<RankBy> {
         let words = self.atoms[noun].raw.clone();
         let via = self.atoms[noun].table().and_then(|(_, via, _)| via);
         let inner = self.deeper(|reader| {
@@ -159,15 +177,13 @@ impl Reader<'_> {
             Ok(inner)
         })?;
         let conds = ranked_conds(&inner, &words)?;
-        let by = if inner.table == scope.table {
+        Ok(if inner.table == scope.table {
             scope.conds.extend(conds);
             RankBy::Own
         } else {
             let path = self.way(scope.table, inner.table, via, &words)?;
             RankBy::Related(Related { table: inner.table, path, conds, count: None })
-        };
-        scope.rank = Some(Rank { by, end, limit });
-        Ok(())
+        })
     }
 
     fn ranked_aggregate(
@@ -211,4 +227,9 @@ pub(super) fn ranked_conds(inner: &Scope, words: &str) -> Read<Vec<Cond>> {
         Some(_) => return Err(Trouble::Stuck(words.to_owned())),
     }
     Ok(conds)
+}
+
+/// Whether a superlative speaks of how much there is, not of how high a value is.
+fn is_amount(words: &str) -> bool {
+    ["most", "least", "fewest", "most of"].contains(&words.to_lowercase().as_str())
 }

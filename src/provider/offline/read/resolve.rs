@@ -54,6 +54,25 @@ impl Reader<'_> {
         }
     }
 
+    /// Whether a column word is so general that another table's column of that name is not meant by it.
+    pub(super) fn is_stray(&self, col: Col, table: TableId) -> bool {
+        const GENERAL: [&str; 10] =
+            ["name", "id", "title", "code", "number", "date", "type", "status", "description", "label"];
+        let own = &self.schema.tables[col.table].words;
+        let words: Vec<&String> = self.schema.column(col).words.iter().filter(|word| !own.contains(word)).collect();
+        let [only] = words.as_slice() else { return false };
+        if col.table == table || !GENERAL.contains(&only.as_str()) {
+            return false;
+        }
+        // A player's name is the person's, where the player has none and points at nothing else.
+        let has_own = self
+            .schema
+            .columns(table)
+            .any(|own| self.schema.column(own).words.contains(*only) && !self.schema.is_key(own));
+        let points = self.schema.keys.iter().filter(|key| key.from.table == table).count();
+        has_own || points != 1
+    }
+
     /// One column, or a question which.
     pub(super) fn one_of(&self, words: &str, columns: &[Col]) -> Read<Option<Col>> {
         // A view mostly shows again what a table holds.
@@ -171,7 +190,11 @@ impl Reader<'_> {
                 .collect();
             return Ok(self.one_of(words, &births)?.map(|col| (col, true)));
         }
-        Ok(None)
+        // `seat_price_cents` for `expensive`: the measure somewhere in the name.
+        let anywhere =
+            |col: &Col| self.schema.column(*col).words.iter().any(|word| hint.words().contains(&word.as_str()));
+        let columns: Vec<Col> = self.schema.columns(table).filter(|_| hint != Hint::Date).filter(anywhere).collect();
+        Ok(self.one_of(words, &columns)?.map(|col| (col, false)))
     }
 
     /// The date column that a time phrase is about: the one just named, else the one that says when the row came about.

@@ -20,7 +20,7 @@ impl Reader<'_> {
             .items
             .iter()
             .filter_map(|item| match item {
-                Item::Attribute { atom, owner: None, .. } | Item::Different { atom, owner: None } => Some(*atom),
+                Item::Attribute { atom, owner: None, .. } | Item::Different { atom, owner: None, .. } => Some(*atom),
                 _ => None,
             })
             .collect();
@@ -36,7 +36,7 @@ impl Reader<'_> {
             }
             (Some(table), Some(main)) if of && table != main.table && self.ends_with_attribute_of(head, table) => {
                 let more = self.noun(true)?;
-                if !more.conds.is_empty() || more.rank.is_some() {
+                if !more.conds.is_empty() || more.rank.is_some() || more.top_of.is_some() {
                     return Err(self.trouble());
                 }
                 if let Some(Item::Attribute { owner, .. }) = head.items.last_mut() {
@@ -48,7 +48,7 @@ impl Reader<'_> {
                 if of && table == main.table && matches!(head.items.last(), Some(Item::Attribute { .. })) =>
             {
                 let more = self.noun(true)?;
-                if !more.conds.is_empty() || more.rank.is_some() {
+                if !more.conds.is_empty() || more.rank.is_some() || more.top_of.is_some() {
                     return Err(self.trouble());
                 }
                 Ok(true)
@@ -77,7 +77,7 @@ impl Reader<'_> {
         let mut owner = None;
         for item in &head.items {
             match item {
-                Item::Attribute { atom, owner: named, .. } | Item::Different { atom, owner: named } => {
+                Item::Attribute { atom, owner: named, .. } | Item::Different { atom, owner: named, .. } => {
                     owner = owner.or(*named);
                     if named.is_none() {
                         attributes.push(*atom);
@@ -97,7 +97,13 @@ impl Reader<'_> {
                 return Ok(scope);
             }
             let counted = self.atoms[self.at.min(self.atoms.len())..].iter().find_map(Atom::table);
-            if let ([Item::Bucket(_)], Some((table, ..))) = (head.items.as_slice(), counted) {
+            let kind = || {
+                let atom = self.atoms[self.at.min(self.atoms.len())..].iter().find(|atom| atom.value_fit() > 0)?;
+                atom.values().next().map(|(col, _)| col.table)
+            };
+            if let [Item::Bucket(_)] = head.items.as_slice()
+                && let Some(table) = counted.map(|(table, ..)| table).or_else(kind)
+            {
                 return Ok(Scope::new(table, true));
             }
             return Err(self.trouble());

@@ -82,18 +82,15 @@ fn groups_and_having() {
 fn accounts_are_counted_once_a_month_however_often_they_churn() {
     says(
         "How many accounts churned per month in 2026?",
-        "How many accounts churned per month in 2026 (3 in all): 2026-05: 1; 2026-06: 2; 2026-07: 1.",
+        "Accounts churned per month in 2026 (3 in all): 2026-05: 1; 2026-06: 2; 2026-07: 1.",
     );
 }
 
 #[test]
 fn superlatives() {
-    says("Who is the oldest customer?", "Who is the oldest customer: Dan.");
+    says("Who is the oldest customer?", "Dan is the oldest customer.");
     says("What is the title of the cheapest product?", "The title of the cheapest product is Vase.");
-    says(
-        "Which customer has the most orders?",
-        "Which customer has the most orders: Chloé; this is a tie, e.g. with Ada.",
-    );
+    says("Which customer has the most orders?", "Chloé has the most orders; this is a tie, e.g. with Ada.");
     asks_for(
         "List the titles of the 2 most expensive products.",
         "SELECT title FROM products ORDER BY price DESC LIMIT 2",
@@ -139,6 +136,10 @@ fn joins_never_count_twice() {
 fn negation() {
     says("Which customers have no orders?", "Which customers have no orders (2 in all): Dan, O'Hara.");
     says("How many customers never had an order?", "2 customers never had an order.");
+    says(
+        "Which categories do not have products that cost more than 100?",
+        "Which categories do not have products that cost more than 100: home.",
+    );
     says("How many customers do not have any shipped orders?", "3 customers do not have any shipped orders.");
 }
 
@@ -176,4 +177,58 @@ fn a_choice_settles_what_was_asked_back() {
         ["run_query(SELECT COUNT(*) FROM leases WHERE started_at >= 1780272000 AND started_at < 1782864000)"]
     );
     assert_eq!(second.text, "2 leases in June 2026.");
+}
+
+#[test]
+fn a_value_is_looked_up_and_written_as_the_data_spells_it() {
+    let connection = database();
+    connection
+        .execute_batch(
+            "WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 60)
+             INSERT INTO customers SELECT i, 'Name ' || i, 'Land ' || i, 20, NULL, '2026-01-01' FROM n;
+             INSERT INTO customers VALUES (99, 'Zoë', 'Côte d''Ivoire', 20, NULL, '2026-01-01');",
+        )
+        .unwrap();
+    let played = super::ask(&connection, "How many customers are from \"côte d'Ivoire\"?");
+    assert!(played.trail.iter().any(|call| call.contains("COLLATE NOCASE")), "{:?}", played.trail);
+    assert_eq!(
+        played.trail.last().unwrap(),
+        "run_query(SELECT COUNT(*) FROM customers WHERE country = 'Côte d''Ivoire')"
+    );
+    let played = super::ask(&connection, "How many customers are from \"land 42\"?");
+    assert_eq!(played.trail.last().unwrap(), "run_query(SELECT COUNT(*) FROM customers WHERE country = 'Land 42')");
+    assert_eq!(played.text, "1 customer is from \"land 42\".");
+}
+
+#[test]
+fn names_that_need_quotes_are_quoted() {
+    let connection = rusqlite::Connection::open_in_memory().unwrap();
+    connection
+        .execute_batch("CREATE TABLE pets (id INTEGER PRIMARY KEY, \"pet name\" TEXT, \"birth year\" INTEGER); INSERT INTO pets VALUES (1, 'Rex', 2019);")
+        .unwrap();
+    let played = super::ask(&connection, "List the pet name of pets with birth year 2019");
+    assert_eq!(played.trail.last().unwrap(), "run_query(SELECT \"pet name\" FROM pets WHERE \"birth year\" = 2019)");
+}
+
+#[test]
+fn dates_group_by_the_unit_named() {
+    asks_for(
+        "customers signed up per year",
+        "SELECT strftime('%Y', signed_up), COUNT(*) FROM customers GROUP BY 1 ORDER BY 1",
+    );
+    asks_for(
+        "orders per week in June 2026",
+        "SELECT strftime('%G-W%V', ordered_on), COUNT(*) FROM orders WHERE ordered_on >= '2026-06-01' AND ordered_on < '2026-07-01' \
+         GROUP BY 1 ORDER BY 1",
+    );
+    says("Which month had the most orders?", "2026-06 had the most orders.");
+}
+
+#[test]
+fn two_values_of_one_column_are_two_rows() {
+    says(
+        "How many customers have both shipped and cancelled orders?",
+        "1 customer has both shipped and cancelled orders.",
+    );
+    says("How many customers are not from France or Spain?", "2 customers are not from France or Spain.");
 }

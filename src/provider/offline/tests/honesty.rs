@@ -11,7 +11,7 @@ fn declines(question: &str, part: &str) {
 
 #[test]
 fn an_unknown_word_is_named() {
-    declines("how many enterprise-y accounts are there?", "enterprise");
+    declines("how many enterprise-y accounts are there?", "what “enterprise-y” means");
     declines("How many suppliers are there?", "suppliers");
     declines("How many customers like football?", "like");
     declines("What is the average weight of products?", "weight");
@@ -27,6 +27,21 @@ fn what_it_can_not_do_is_not_half_done() {
     declines("", "no question");
     declines("☃☃☃", "☃");
     declines("delete all customers", "delete");
+    declines(&"how many customers ".repeat(200), "too long");
+}
+
+#[test]
+fn another_tables_column_is_not_taken_for_ones_own() {
+    let connection = rusqlite::Connection::open_in_memory().unwrap();
+    connection
+        .execute_batch(
+            "CREATE TABLE departments (id INTEGER PRIMARY KEY, name TEXT);
+             CREATE TABLE employees (id INTEGER PRIMARY KEY, first_name TEXT, last_name TEXT, department_id INTEGER);",
+        )
+        .unwrap();
+    let text = ask(&connection, "What is the name of the employee with id 3?").text;
+    assert!(text.starts_with("CANNOT: employees has no column"), "{text}");
+    declines("Who signed up most recently?", "");
 }
 
 #[test]
@@ -58,4 +73,38 @@ fn it_is_stateless_and_replays_the_same() {
     let (first, second) =
         (ask(&connection, "How many orders per status?"), ask(&connection, "How many orders per status?"));
     assert_eq!((first.text, first.trail), (second.text, second.trail));
+}
+
+#[test]
+fn and_is_not_guessed_where_it_can_not_hold() {
+    declines("How many accounts churned in June 2026 and July 2026?", "and");
+    declines("How many customers are from France and Spain?", "and");
+    declines("How many customers are from France or older than 30 and have an email?", "");
+}
+
+#[test]
+fn a_number_of_amounts_may_be_their_total() {
+    let connection = database();
+    let first = ask(&connection, "How many quantity are in order items?");
+    assert!(
+        first.text.starts_with("ASK:") && first.text.contains("- the total of order_items.quantity"),
+        "{}",
+        first.text
+    );
+    let mut messages = first.messages;
+    messages.push(Message::user("1"));
+    let second = play(&connection, messages, "");
+    assert_eq!(second.trail, ["run_query(SELECT SUM(quantity) FROM order_items)"]);
+}
+
+#[test]
+fn a_first_place_that_several_share_is_asked_about() {
+    let connection = database();
+    connection.execute_batch("UPDATE products SET price = 150.5 WHERE id = 3").unwrap();
+    let first = ask(&connection, "How many order items are there for the product with the highest price?");
+    assert!(first.text.starts_with("ASK:") && first.text.contains("- all of them together"), "{}", first.text);
+    let mut messages = first.messages;
+    messages.push(Message::user("all of them together"));
+    let second = play(&connection, messages, "");
+    assert_eq!(second.text, "There are 4 order items for the product with the highest price.");
 }

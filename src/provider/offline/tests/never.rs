@@ -108,7 +108,7 @@ thread_local! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
     fn any_question_ends_within_its_calls(question in questions()) {
@@ -168,4 +168,24 @@ fn an_error_from_every_tool_is_told() {
     messages.push(Message::Assistant(first));
     messages.push(result(&call, Err("the database is locked".to_owned())));
     assert_eq!(reply("", &messages).text(), "CANNOT: the tables could not be listed: the database is locked");
+}
+
+#[test]
+fn the_list_of_tables_is_turned_and_then_filtered() {
+    let listing = |name: &str| json!({"total": 2000, "tables": [{"name": name, "quoted": name, "kind": "table", "rows": "1"}], "next_offset": 50});
+    let mut messages = vec![Message::user("how many invoices are there?")];
+    let mut asked = Vec::new();
+    for name in ["aaa", "bbb", "invoices"] {
+        let reply = reply("", &messages);
+        let calls: Vec<ToolCall> = reply.tool_calls().cloned().collect();
+        messages.push(Message::Assistant(reply));
+        for call in calls {
+            asked.push(format!("{} {}", call.name, Value::Object(call.arguments.clone())));
+            messages.push(result(&call, Ok(listing(name))));
+        }
+    }
+    let last = reply("", &messages);
+    let next: Vec<&ToolCall> = last.tool_calls().collect();
+    assert_eq!(asked, ["list_tables {}", "list_tables {\"offset\":50}", "list_tables {\"filter\":\"invoice\"}"]);
+    assert_eq!((next[0].name.as_str(), &next[0].arguments["table"]), ("describe_table", &json!("invoices")));
 }

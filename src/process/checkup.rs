@@ -1,4 +1,4 @@
-//! One reader on trial: opens the database exactly as a run would, and nothing more.
+//! A check-up: one reader opens the database exactly as a run would, and nothing more.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -15,11 +15,11 @@ use nix::unistd::Pid;
 use crate::process::SupervisorError;
 use crate::process::channel::{Channel, ChannelError};
 use crate::process::descriptor::{Given, close_inherited_at_exec, open_program, start_program};
-use crate::process::message::{FromReader, ReaderReady, ReaderRefused};
+use crate::process::message::{FromReader, ReaderReady, ReaderRefused, ToReader};
 use crate::process::role::{RoleArguments, to_start};
 use crate::process::supervisor::database_directories;
-use crate::sandbox::{self, Role, Strictness};
-use crate::sql::connection::Identity;
+use crate::sandbox::{self, Belts, Role, Strictness};
+use crate::sql::connection::{Hide, Identity};
 
 /// How long a reader may take to open a database. Measured: 2 ms; a check after a crash may take half a second.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -27,16 +27,16 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Starts a reader behind its belts, and returns the database it has opened. Nothing is recorded, since nothing is read.
 ///
 /// For a process that does nothing else afterwards: it gives up its own rights on the way.
-pub fn try_database(database: &Path, strictness: Strictness) -> Result<Identity, SupervisorError> {
-    sandbox::harden_process(Role::Supervisor)?;
-    sandbox::scope_signals()?;
-    sandbox::drop_capabilities(Role::Supervisor)?;
+pub fn try_database(database: &Path, hide: &Hide, strictness: Strictness) -> Result<Identity, SupervisorError> {
+    sandbox::prepare(&Belts::default())?;
     close_inherited_at_exec()?;
     let arguments = RoleArguments {
         strictness,
         database: database.to_owned(),
         database_directories: database_directories(database)?,
         port: None,
+        belts: Belts::default(),
+        trial: None,
     };
     let (ours, theirs) = UnixStream::pair()?;
     let program = open_program()?;
@@ -45,9 +45,12 @@ pub fn try_database(database: &Path, strictness: Strictness) -> Result<Identity,
     let given = Given { null: null.as_fd(), stderr: null.as_fd(), channel: theirs.as_fd(), program: None };
     let reader = Reader(start_program(program.as_fd(), &[&name, &told], &given)?);
     drop(theirs);
-    let ready = first_word(&mut Channel::polled(ours)?);
+    let mut channel = Channel::polled(ours)?;
+    // A reader that is gone already is noticed where its first word is due.
+    let _: Result<(), ChannelError> = channel.send(&ToReader::Begin { hide: hide.clone() });
+    let ready = first_word(&mut channel);
     drop(reader);
-    let ReaderReady { report, database } = ready?;
+    let ReaderReady { report, database, .. } = ready?;
     report.check(Role::Reader, strictness)?;
     Ok(database)
 }
@@ -72,8 +75,11 @@ fn first_word(channel: &mut Channel) -> Result<ReaderReady, SupervisorError> {
         })?;
         match messages.into_iter().next() {
             Some(FromReader::Ready(ready)) => return Ok(*ready),
-            Some(FromReader::Refused(ReaderRefused::Database(reason))) => {
-                return Err(SupervisorError::Database(reason));
+            Some(FromReader::Refused(ReaderRefused::Database(unusable))) => {
+                return Err(SupervisorError::Database(unusable.reason));
+            }
+            Some(FromReader::Refused(ReaderRefused::Hide(unusable))) => {
+                return Err(SupervisorError::Setting(unusable.reason));
             }
             Some(FromReader::Refused(ReaderRefused::Sandbox(reason))) => {
                 return Err(SupervisorError::RoleRefused(reason));
