@@ -41,7 +41,7 @@ pub(super) const PROBES: &[Probe] = &[
     probe!("swap the root", [SYS_pivot_root, T(c"/"), T(c"/")]; NOBODY),
     probe!("remove a file", [SYS_unlinkat, HERE, T(c"/proc/pi-sql"), N(0)]; NOBODY),
     #[cfg(target_arch = "x86_64")]
-    probe!("rename a file", [SYS_rename, T(c"/etc/passwd"), T(c"/etc/passwd")]; [A, K, K, K]),
+    probe!("rename a file", [SYS_rename, T(c"/etc/passwd"), T(c"/etc/passwd")]; [READ_ONLY, K, K, K]),
     probe!("rename by the newer call", [SYS_renameat2, HERE, T(c"/proc/a"), HERE, T(c"/proc/b"), N(0)]; NOBODY),
     probe!("link a file", [SYS_linkat, HERE, T(c"/etc/passwd"), HERE, T(c"/etc/passwd"), N(0)]; NOBODY),
     probe!("make a symbolic link", [SYS_symlinkat, T(c"/"), HERE, T(c"/etc/passwd")]; NOBODY),
@@ -75,5 +75,7 @@ pub(super) const PROBES: &[Probe] = &[
 
 /// No descriptor is given, so the list is what answers, or the kernel says that it is none.
 const BAD: Expected = Expected::Refused(&[EBADF]);
+/// Landlock, or before it a file system that is mounted read-only, as an image is.
+const READ_ONLY: Expected = Expected::Refused(&[EACCES, ENOENT, EROFS]);
 /// Landlock's no; a process without a terminal has no such device, and an image may not have the file.
 const NO_TTY: Expected = Expected::Refused(&[EACCES, ENXIO, ENOENT]);
