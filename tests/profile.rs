@@ -17,6 +17,7 @@ const BEFORE: &[(&str, &str)] = &[
     ("pwrite64", "a new sample"),
     ("unlink", "a new sample's journal"),
     ("renameat2", "a new sample gets its name, if that is free"),
+    ("statfs", "doctor looks at the file systems around it"),
 ];
 
 /// What engines call between their own use of this filter and the start of the program (runc and crun).
