@@ -1,8 +1,7 @@
 //! The chain's end, read and extended; everything here happens under the lock.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use super::backwards::Backwards;
@@ -13,6 +12,11 @@ use super::line::{self, Fault};
 use super::lines::Lines;
 use super::log::{Durability, Options};
 use super::record::{Entry, Record};
+
+/// Bytes of the longest broken end: less than one record, and what a file system may have added in zeros.
+const LONGEST_END: u64 = 2 * line::LONGEST_LINE as u64;
+/// What each record begins with.
+const RECORD_START: &[u8] = b"{\"seq\":";
 
 /// The writer's side of a log.
 #[derive(Debug)]
@@ -203,16 +207,14 @@ impl Chain {
     fn set_aside(&self, file: &mut File, from: u64, seq: u64) -> Result<(), AuditError> {
         let path = self.directory.live();
         let failed = |source| AuditError::File { path: path.clone(), source };
-        let mut broken = Vec::new();
         file.seek(SeekFrom::Start(from)).map_err(failed)?;
-        io::Read::read_to_end(file, &mut broken).map_err(failed)?;
+        let broken = contents_of(file, &path)?;
         let kept = self.directory.torn(seq, &Digest::of(&broken).to_string());
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true).mode(0o600).custom_flags(nix::libc::O_NOFOLLOW);
-        let copied = options.open(&kept).and_then(|mut copy| {
-            copy.write_all(&broken)?;
-            copy.sync_all()
-        });
+        let mut copy = create_to_append(&kept)?;
+        let written = contents_of(&copy, &kept)?;
+        // What is there is ours only if an earlier attempt left it: a file that happens to be here is not added to or cut.
+        let missing = broken.strip_prefix(written.as_slice()).ok_or(AuditError::NotALog { path: kept.clone() })?;
+        let copied = copy.write_all(missing).and_then(|()| copy.sync_all());
         copied.map_err(|source| AuditError::Write { path: kept, source })?;
         self.directory.sync()?;
         file.set_len(from).map_err(|source| AuditError::Write { path: path.clone(), source })
@@ -232,14 +234,22 @@ fn end_of(file: &File, length: u64, path: &Path) -> Result<End, AuditError> {
                 return Err(AuditError::Edited { path: path.to_owned(), reason: fault.to_string() });
             }
             Some(Err(Fault::NotJson(_))) => foreign = true,
+            // The file's beginning. A crash leaves the start of a record or zeros there; anything else, a database that
+            // was linked to this name for example, is somebody's file.
+            None if piece.offset == 0 => foreign |= !may_be_torn(&piece.bytes),
             None => {}
         }
     }
     if foreign {
-        // Whole lines and none of them a record: this was never a log, and moving it aside is not ours to decide.
+        // No record, nor the start of one: this was never a log, and moving it aside is not ours to decide.
         return Err(AuditError::NotALog { path: path.to_owned() });
     }
     Ok(End { last: None, length: 0 })
+}
+
+/// Whether a crash may have left these bytes where a log's first record belongs.
+fn may_be_torn(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0]) || bytes.iter().zip(RECORD_START).all(|(found, due)| found == due)
 }
 
 /// The head of a full file, which was whole when it was renamed.
@@ -260,9 +270,21 @@ fn number_before(file: &File) -> io::Result<u32> {
     Ok(frame.and_then(|frame| frame.previous).and_then(|name| number_of(&name)).unwrap_or(0))
 }
 
+/// What is left to read of a file that holds, or ends in, a broken end.
+fn contents_of(file: &File, path: &Path) -> Result<Vec<u8>, AuditError> {
+    let mut bytes = Vec::new();
+    let read = file.take(LONGEST_END + 1).read_to_end(&mut bytes);
+    read.map_err(|source| AuditError::File { path: path.to_owned(), source })?;
+    if bytes.len() as u64 > LONGEST_END {
+        return Err(AuditError::NotALog { path: path.to_owned() });
+    }
+    Ok(bytes)
+}
+
 /// The record of a broken end that was set aside.
 fn repair(kept: &Path) -> Result<Entry, AuditError> {
-    let bytes = fs::read(kept).map_err(|source| AuditError::File { path: kept.to_owned(), source })?;
+    let missing = || AuditError::File { path: kept.to_owned(), source: io::ErrorKind::NotFound.into() };
+    let bytes = contents_of(&open_to_read(kept)?.ok_or_else(missing)?, kept)?;
     Ok(Entry::Repair {
         what: "a crash left a broken end; its bytes were moved out of the log".into(),
         bytes: bytes.len() as u64,

@@ -132,6 +132,43 @@ fn a_repair_that_was_interrupted_before_its_record_is_recorded_later() {
 }
 
 #[test]
+fn a_file_linked_to_a_name_of_the_log_is_neither_cut_nor_added_to() {
+    let database = b"SQLite format 3\0 and not one end of a line";
+    let root = tempfile::tempdir().unwrap();
+    let outside = root.path().join("replica.db");
+    fs::write(&outside, database).unwrap();
+    let refused = |directory: &Path| {
+        let error = Log::open(directory, Options::for_run("run")).unwrap_err();
+        assert!(matches!(error, AuditError::NotALog { .. }), "{error}");
+        assert_eq!(fs::read(&outside).unwrap(), database);
+    };
+    let as_log = root.path().join("as-log");
+    fs::create_dir(&as_log).unwrap();
+    fs::hard_link(&outside, as_log.join("audit.jsonl")).unwrap();
+    refused(&as_log);
+    let as_kept = with_records(2);
+    let torn = b"{\"seq\":3,";
+    append_bytes(&as_kept.path().join("audit.jsonl"), torn);
+    let digest = Digest::of(torn).to_string();
+    fs::hard_link(&outside, as_kept.path().join(format!("audit.torn-3-{}", &digest[7..23]))).unwrap();
+    refused(as_kept.path());
+}
+
+#[test]
+fn a_kept_end_that_is_a_pipe_or_a_link_is_not_waited_for_and_not_followed() {
+    for number in 0..2 {
+        let directory = with_records(2);
+        let kept = directory.path().join("audit.torn-3-0123456789abcdef");
+        match number {
+            0 => nix::unistd::mkfifo(&kept, nix::sys::stat::Mode::S_IRWXU).unwrap(),
+            _ => std::os::unix::fs::symlink("/dev/zero", &kept).unwrap(),
+        }
+        let error = Log::open(directory.path(), Options::for_run("run")).unwrap_err();
+        assert!(matches!(error, AuditError::NotALog { .. }), "{error}");
+    }
+}
+
+#[test]
 fn an_edited_last_line_stops_the_log() {
     let directory = with_records(2);
     let live = directory.path().join("audit.jsonl");

@@ -117,3 +117,37 @@ pub(crate) enum FromAgent {
     Response(Response),
     Call { id: u64, request: Request },
 }
+
+impl FromReader {
+    /// Whether a reader may say this: first that it is ready, or that it never will be, and neither again. Each refusal
+    /// makes a record, so one that goes on saying it would fill the disk.
+    pub(crate) fn is_in_turn(&self, ready: bool) -> bool {
+        ready != matches!(self, Self::Ready(_) | Self::Refused(_))
+    }
+}
+
+impl FromAgent {
+    /// Whether an agent may say this: likewise. Nothing runs for one whose belts are not known, and each report is
+    /// answered with all that an agent is told, so one that repeats it would fill the supervisor's memory.
+    pub(crate) fn is_in_turn(&self, ready: bool) -> bool {
+        ready != matches!(self, Self::Ready(_) | Self::Refused(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_role_reports_once_and_does_nothing_before_it() {
+        let refused = || "no belt".to_owned();
+        let call = FromAgent::Call { id: 1, request: Request::RunQuery { sql: "SELECT 1".into() } };
+        assert!(call.is_in_turn(true) && !call.is_in_turn(false));
+        let report = FromAgent::Refused(refused());
+        assert!(report.is_in_turn(false) && !report.is_in_turn(true));
+        let done = FromReader::Done { id: 1, outcome: Ok(Reply::SaveFinding { audit_seq: 1 }) };
+        assert!(done.is_in_turn(true) && !done.is_in_turn(false));
+        let report = FromReader::Refused(ReaderRefused::Sandbox(refused()));
+        assert!(report.is_in_turn(false) && !report.is_in_turn(true));
+    }
+}

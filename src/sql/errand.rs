@@ -44,6 +44,17 @@ impl Errand {
         }
     }
 
+    /// Whether this can be what came of it: anything that went wrong, or a reply of its own kind.
+    pub fn is_answered_by(&self, outcome: &Result<Reply, Refusal>) -> bool {
+        matches!(
+            (self, outcome),
+            (_, Err(_))
+                | (Self::ListTables(_), Ok(Reply::ListTables(_)))
+                | (Self::DescribeTable { .. }, Ok(Reply::DescribeTable(_)))
+                | (Self::RunQuery { .. }, Ok(Reply::RunQuery(_)))
+        )
+    }
+
     /// How long it may take.
     pub fn time(&self, settings: &SqlSettings) -> Duration {
         match self {
@@ -80,5 +91,18 @@ impl Errand {
             }
             Self::RunQuery { sql } => query::run(connection, sql, settings.caps(), deadline).map(Reply::RunQuery),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_errand_is_answered_by_its_own_kind_or_by_a_refusal() {
+        let errand = Errand::DescribeTable { table: "t".into() };
+        assert!(!errand.is_answered_by(&Ok(Reply::SaveFinding { audit_seq: 1 })));
+        let refusal = Refusal { kind: RefusalKind::Request, message: String::new() };
+        assert!(errand.is_answered_by(&Err(refusal)));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -47,6 +47,7 @@ impl Findings {
         let failed = |source| FindingsError { path: path.display().to_string(), source };
         // Not through a link to another file, and not into a pipe, where opening would wait for a reader.
         let file = OpenOptions::new()
+            .read(true)
             .append(true)
             .create(true)
             .mode(0o600)
@@ -55,6 +56,11 @@ impl Findings {
             .map_err(failed)?;
         if !file.metadata().map_err(failed)?.is_file() {
             return Err(failed(io::Error::other("it is not a file")));
+        }
+        // A link to somebody's file, the database for example, must not be added to.
+        let mut first = [0];
+        if file.read_at(&mut first, 0).map_err(failed)? == 1 && first != *b"{" {
+            return Err(failed(io::Error::other("it holds something else; move it away")));
         }
         Ok(Self { file, path })
     }
@@ -90,6 +96,15 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
+
+    #[test]
+    fn a_file_that_holds_something_else_is_not_added_to() {
+        let directory = tempfile::tempdir().unwrap();
+        let (path, other) = (directory.path().join(FILE), directory.path().join("replica.db"));
+        std::fs::write(&other, b"SQLite format 3\0").unwrap();
+        std::fs::hard_link(&other, &path).unwrap();
+        assert!(Findings::open(directory.path()).is_err());
+    }
 
     #[test]
     fn a_finding_is_one_line_with_its_query_and_readable_by_its_owner_only() {

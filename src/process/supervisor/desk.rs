@@ -36,6 +36,8 @@ pub(super) struct Job {
     pub(super) seq: u64,
     /// When it was let in.
     pub(super) ordered: Instant,
+    /// Whether its reader has told that the database is another one since.
+    pub(super) told_of_change: bool,
 }
 
 /// A record, and what follows once it is on disk.

@@ -67,7 +67,14 @@ impl Supervisor {
                 match then {
                     Then::Nothing => {}
                     Then::Run(origin, errand, settings) => {
-                        self.waiting.push_back(Job { origin, errand, settings, seq, ordered: Instant::now() });
+                        self.waiting.push_back(Job {
+                            origin,
+                            errand,
+                            settings,
+                            seq,
+                            ordered: Instant::now(),
+                            told_of_change: false,
+                        });
                     }
                     Then::Answer(origin, outcome) => self.answer(origin, outcome),
                     Then::Save(origin, finding) => {
@@ -128,6 +135,10 @@ impl Supervisor {
             Err(error) => return self.kill_reader(&format!("broke the protocol: {error}"), steps),
         };
         for message in messages {
+            let ready = self.reader.as_ref().is_some_and(|reader| reader.ready);
+            if !message.is_in_turn(ready) {
+                return self.kill_reader("spoke out of turn", steps);
+            }
             match message {
                 FromReader::Ready(ready) => {
                     ready.report.check(Role::Reader, self.setup.strictness)?;
@@ -141,7 +152,12 @@ impl Supervisor {
                     }
                     self.database = Some(ready.database);
                 }
+                // Only work makes it look at the file again; each change is a record, so one that keeps on is stopped.
                 FromReader::Changed(identity) => {
+                    let Some((job, _)) = self.running.as_mut().filter(|(job, _)| !job.told_of_change) else {
+                        return self.kill_reader("told of a change that no work had shown it", steps);
+                    };
+                    job.told_of_change = true;
                     steps.push(self.desk.database_changed(&identity));
                     self.database = Some(*identity);
                 }
@@ -159,7 +175,8 @@ impl Supervisor {
                     self.refuse_waiting(&unusable, steps);
                 }
                 FromReader::Done { id, outcome } => {
-                    let Some((job, _)) = self.running.take_if(|(job, _)| job.seq == id) else {
+                    let asked = |(job, _): &mut (Job, Instant)| job.seq == id && job.errand.is_answered_by(&outcome);
+                    let Some((job, _)) = self.running.take_if(asked) else {
                         return self.kill_reader("answered what it was not asked", steps);
                     };
                     steps.push(self.desk.outcome(&job, outcome));
@@ -189,6 +206,10 @@ impl Supervisor {
             }
         };
         for message in messages {
+            let ready = self.agent.as_ref().is_some_and(|agent| agent.ready);
+            if !message.is_in_turn(ready) {
+                return self.give_agent_up("it spoke out of turn", steps);
+            }
             match message {
                 FromAgent::Ready(report) => {
                     report.check(Role::Agent, self.setup.strictness)?;

@@ -14,6 +14,9 @@ use crate::sql::settings::SqlSettings;
 
 /// Bytes of a role's last words that are kept.
 const KEPT: usize = 2 << 10;
+/// Pieces of that size read in one turn: all that a pipe holds. One that is filled faster than it is read must not keep
+/// the supervisor from its deadlines.
+const PIECES: usize = 32;
 
 /// A reader or an agent.
 pub(super) struct Worker {
@@ -67,9 +70,11 @@ impl LastWords {
     /// Reads what has come.
     pub(super) fn hear(&mut self) {
         let mut piece = [0; KEPT];
+        let mut rounds = 0..PIECES;
         // Looked at before each read and not made to never block: the list has no call that changes a descriptor's flags,
         // since the audit's own must keep on appending.
-        while self.has_more()
+        while rounds.next().is_some()
+            && self.has_more()
             && let Ok(length @ 1..) = self.pipe.read(&mut piece)
         {
             self.kept.extend_from_slice(&piece[..length]);
@@ -95,5 +100,26 @@ impl LastWords {
 impl AsFd for LastWords {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.pipe.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_role_that_never_stops_talking_is_heard_in_part() {
+        let (mut words, mut theirs) = LastWords::pipe().unwrap();
+        let piece = vec![b'x'; 64 << 10];
+        let talking = thread::spawn(move || while theirs.write_all(&piece).is_ok() {});
+        for _ in 0..100 {
+            words.hear();
+            assert!(words.kept.len() <= KEPT);
+        }
+        drop(words);
+        talking.join().unwrap();
     }
 }
