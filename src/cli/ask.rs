@@ -140,6 +140,7 @@ pub(super) fn answer(
                     collector.hear(&event);
                     show(&event);
                 }
+                Happening::Rows { sql, result } => collector.add_result(sql, result),
                 Happening::AgentDied(how) => fault = Some(format!("the agent died: {how}")),
                 Happening::Signal(signal) if stopped.is_none() => {
                     supervisor.abort();

@@ -27,7 +27,7 @@ pub(crate) struct Options {
     #[arg(long, global = true, env = "PI_SQL_SANDBOX", default_value = "required", value_name = "required|best-effort", value_parser = strictness)]
     pub(crate) sandbox: Strictness,
     /// The date that “last month” counts from, YYYY-MM-DD (default: today, UTC).
-    #[arg(long, global = true, env = "PI_SQL_TODAY", value_name = "DATE")]
+    #[arg(long, global = true, env = "PI_SQL_TODAY", value_name = "DATE", value_parser = date)]
     pub(crate) today: Option<Date>,
 }
 
@@ -36,6 +36,10 @@ impl Options {
     pub(crate) fn today(&self) -> Date {
         self.today.unwrap_or_else(|| Offset::UTC.to_datetime(Timestamp::now()).date())
     }
+}
+
+fn date(text: &str) -> Result<Date, String> {
+    text.parse().map_err(|_| "write a date as YYYY-MM-DD".into())
 }
 
 fn strictness(text: &str) -> Result<Strictness, String> {

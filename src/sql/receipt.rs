@@ -14,6 +14,12 @@ const KEPT: usize = guard::MAX_BYTES;
 /// Bytes that are kept of a longer one.
 const KEPT_OF_LONGER: usize = 1_000;
 
+/// Characters of a column's name that are kept; a result itself has no longer ones.
+const NAME_CHARS: usize = 200;
+
+/// Columns of a result, SQLite's own limit.
+const MOST_COLUMNS: usize = 2_000;
+
 /// The record that is on disk before the errand begins; `given` is the model's text where a fence was taken off it.
 pub fn before(errand: &Errand, given: Option<&str>, settings: &SqlSettings) -> Entry {
     let (sql, arguments, caps) = match errand {
@@ -46,9 +52,9 @@ pub fn after(of: u64, ms: f64, outcome: &Result<Reply, Refusal>) -> Entry {
         ms,
         rows: result.map(|result| result.row_count as u64),
         truncated: result.and_then(|result| result.truncated).map(|cap| word(&cap)),
-        columns: result.map(|result| result.columns.clone()).unwrap_or_default(),
+        columns: result.map(column_names).unwrap_or_default(),
         rows_hash: result.and_then(rows_hash),
-        error: outcome.as_ref().err().map(|refusal| refusal.message.clone()),
+        error: outcome.as_ref().err().map(|refusal| kept(&refusal.message)),
     }
 }
 
@@ -64,7 +70,7 @@ pub fn refused(request: &Request, refusal: &Refusal) -> Entry {
     };
     Entry::Refusal {
         by: word(&refusal.kind),
-        reason: refusal.message.clone(),
+        reason: kept(&refusal.message),
         tool: Some(tool.to_owned()),
         sql,
         arguments,
@@ -87,6 +93,13 @@ fn kept(text: &str) -> String {
     }
     let start = &text[..text.floor_char_boundary(KEPT_OF_LONGER)];
     format!("{start}…[{} bytes in all, {}]", text.len(), Digest::of(text.as_bytes()))
+}
+
+/// An honest reader has shortened the names and has no more columns than SQLite allows; one that isn't must not be able to
+/// make a record that is too long to write.
+fn column_names(result: &QueryResult) -> Vec<String> {
+    let short = |name: &String| name.chars().take(NAME_CHARS).collect();
+    result.columns.iter().take(MOST_COLUMNS).map(short).collect()
 }
 
 fn rows_hash(result: &QueryResult) -> Option<String> {

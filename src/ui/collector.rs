@@ -2,14 +2,15 @@
 
 use std::time::Instant;
 
-use serde::Deserialize;
-
 use crate::agent::{Event, Settled, SettledReason};
 use crate::session::{Message, Usage};
 use crate::sql::gate::QueryResult;
 use crate::sql::outcome::Outcome;
 use crate::sql::proof::{Proof, prove};
 use crate::ui::envelope::{AuditRange, Basis, Envelope, OutcomeKind, Query, VERSION};
+
+/// Bytes of an answer that are kept: far more than a sentence, and little enough for its record.
+const LONGEST_ANSWER: usize = 64 << 10;
 
 /// What is heard of one question.
 pub struct Collector {
@@ -34,14 +35,6 @@ pub struct Ending {
     pub proof: Option<Proof>,
 }
 
-/// A query's details, as the tool gives them to front ends.
-#[derive(Deserialize)]
-struct Details {
-    sql: String,
-    #[serde(flatten)]
-    result: QueryResult,
-}
-
 impl Collector {
     /// Begins with a question.
     pub fn new(question: impl Into<String>) -> Self {
@@ -61,15 +54,16 @@ impl Collector {
             Event::MessageEnd { message: Message::Assistant(reply) } => {
                 self.usage += reply.usage;
                 self.last_text = reply.text();
-            }
-            Event::ToolExecutionEnd { tool_name, result, is_error: false, .. } if tool_name == "run_query" => {
-                if let Ok(Details { sql, result }) = serde_json::from_value(result.details.clone()) {
-                    self.results.push((sql, result));
-                }
+                self.last_text.truncate(self.last_text.floor_char_boundary(LONGEST_ANSWER));
             }
             Event::AgentSettled(settled) => self.settled = Some(settled.clone()),
             _ => {}
         }
+    }
+
+    /// Takes rows that were handed to the agent: from whoever handed them out, since an agent could claim any.
+    pub fn add_result(&mut self, sql: String, result: QueryResult) {
+        self.results.push((sql, result));
     }
 
     /// Whether the one end has come.
@@ -136,5 +130,68 @@ impl Collector {
             exit,
             ms: self.started.elapsed().as_secs_f64() * 1000.0,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::agent::ToolExecution;
+    use crate::session::{AssistantMessage, Block, StopReason};
+
+    fn says(text: &str) -> Event {
+        let reply = AssistantMessage {
+            content: vec![Block::text(text)],
+            provider: "p".into(),
+            model: "m".into(),
+            usage: Usage::default(),
+            stop_reason: StopReason::Stop,
+            error_message: None,
+            timestamp: 0,
+        };
+        Event::MessageEnd { message: Message::Assistant(reply) }
+    }
+
+    fn rows(value: u64) -> QueryResult {
+        QueryResult {
+            truncated: None,
+            columns: vec!["n".into()],
+            rows: vec![vec![json!(value)]],
+            row_count: 1,
+            notes: Vec::new(),
+            ms: 0.1,
+            audit_seq: 3,
+        }
+    }
+
+    fn grounded(prepare: impl FnOnce(&mut Collector)) -> Option<bool> {
+        let mut collector = Collector::new("how many?");
+        prepare(&mut collector);
+        collector.hear(&says("777 accounts."));
+        collector.hear(&Event::AgentSettled(Settled { reason: SettledReason::Completed, error: None }));
+        collector.ending(None).proof.as_ref().map(Proof::is_whole)
+    }
+
+    #[test]
+    fn rows_that_an_agent_only_claims_prove_nothing() {
+        let claim = Event::ToolExecutionEnd {
+            tool_call_id: "c".into(),
+            tool_name: "run_query".into(),
+            label: "run_query(SELECT 777)".into(),
+            result: ToolExecution { content: Vec::new(), details: json!({"sql": "SELECT 777", "rows": [[777]]}) },
+            is_error: false,
+        };
+        assert_eq!(grounded(|collector| collector.hear(&claim)), Some(false));
+        assert_eq!(grounded(|collector| collector.add_result("SELECT 777".into(), rows(777))), Some(true));
+    }
+
+    #[test]
+    fn an_answer_without_end_is_cut_before_it_is_recorded() {
+        let mut collector = Collector::new("how many?");
+        collector.hear(&says(&"é".repeat(1 << 20)));
+        collector.hear(&Event::AgentSettled(Settled { reason: SettledReason::Completed, error: None }));
+        assert!(collector.ending(None).text.len() <= LONGEST_ANSWER);
     }
 }

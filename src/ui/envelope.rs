@@ -46,7 +46,6 @@ pub struct Envelope {
     /// The records of this question.
     pub audit: AuditRange,
     /// Whether a kernel belt was missing and the operator allowed it.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub best_effort_sandbox: bool,
     /// The exit code this outcome stands for.
     pub exit: u8,

@@ -111,6 +111,11 @@ impl Desk {
         self.shown.clear();
     }
 
+    /// The SQL of a query that gave rows in this conversation.
+    pub(super) fn shown(&self, seq: u64) -> &str {
+        self.shown.sql(seq).unwrap_or_default()
+    }
+
     pub(super) fn next_ticket(&mut self) -> u64 {
         self.tickets += 1;
         self.tickets

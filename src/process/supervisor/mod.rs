@@ -30,7 +30,7 @@ use crate::process::supervisor::signals::Signals;
 use crate::process::supervisor::worker::Worker;
 use crate::sandbox::{self, Belts, Grants, Report, Role, Strictness};
 use crate::sql::connection::Identity;
-use crate::sql::gate::{Refusal, Reply, Request};
+use crate::sql::gate::{QueryResult, Refusal, Reply, Request};
 use crate::sql::settings::SqlSettings;
 
 pub(in crate::process) use crate::process::supervisor::directories::database_directories;
@@ -68,6 +68,13 @@ pub struct Setup {
 pub enum Happening {
     /// The agent says something happened.
     Event(Event),
+    /// The agent was handed rows. Receipts rest on these: what an agent says of its results is not proof of them.
+    Rows {
+        /// The query, as executed.
+        sql: String,
+        /// What it gave.
+        result: QueryResult,
+    },
     /// The agent answers a command.
     Response(Response),
     /// A front end's own request is done.

@@ -396,7 +396,13 @@ impl Supervisor {
         match origin {
             // An answer to an agent that is gone would meet another's call of the same number.
             Origin::Agent { generation, .. } if generation != self.desk.agent_generation => {}
-            Origin::Agent { id, .. } => self.tell_agent(&ToAgent::Answer { id, outcome }),
+            Origin::Agent { id, .. } => {
+                if let Ok(Reply::RunQuery(result)) = &outcome {
+                    let sql = self.desk.shown(result.audit_seq).to_owned();
+                    self.happenings.push(Happening::Rows { sql, result: result.clone() });
+                }
+                self.tell_agent(&ToAgent::Answer { id, outcome });
+            }
             Origin::Front(ticket) => self.happenings.push(Happening::Reply { ticket, outcome }),
         }
     }
