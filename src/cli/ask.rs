@@ -69,7 +69,12 @@ enum Mode {
 pub(crate) fn run(options: &Options, args: &Args, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     let question = question(&args.question)?;
     let appliance = Appliance::load(options)?;
+    // Looked at while this process may still look at paths.
+    let beside = options.output_beside_data();
     let mut supervisor = appliance.start(options, true)?;
+    if let Some(beside) = beside {
+        let _ = writeln!(Output::stderr(), "note: {beside}");
+    }
     let asked = ask(&mut supervisor, &appliance, options, &question, args.options.mode, out).and_then(|envelope| {
         let shown = match (args.options.mode, args.options.format) {
             (Mode::Json, _) => Ok(()),

@@ -1,6 +1,6 @@
 //! Options that every command knows.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -32,6 +32,19 @@ pub(crate) struct Options {
 }
 
 impl Options {
+    /// What is wrong with an output directory that lies in the database's directory, if it does. Landlock lets a reader
+    /// into a directory with all that is below it, and can't take a part back.
+    pub(crate) fn output_beside_data(&self) -> Option<&'static str> {
+        let output = self.out.canonicalize().or_else(|_| std::path::absolute(&self.out)).ok()?;
+        let named = self.db.parent().map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
+        let resolved = self.db.canonicalize().ok()?;
+        let beside = [named.and_then(|parent| parent.canonicalize().ok()), resolved.parent().map(Path::to_owned)];
+        beside.into_iter().flatten().any(|directory| output.starts_with(directory)).then_some(
+            "the output directory lies in the database's directory, so the reader can read the audit log: name another \
+             with --out",
+        )
+    }
+
     /// The date questions count from.
     pub(crate) fn today(&self) -> Date {
         self.today.unwrap_or_else(|| Offset::UTC.to_datetime(Timestamp::now()).date())

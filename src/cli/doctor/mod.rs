@@ -4,7 +4,6 @@ mod attacks;
 mod outside;
 
 use std::io::{self, Write};
-use std::path::Path;
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -165,20 +164,10 @@ fn guard() -> Check {
     }
 }
 
-/// Landlock grants whole directories: what lies in the database's is open to the reader too.
+/// Whether the audit is out of the reader's reach.
 fn layout(options: &Options) -> Option<Check> {
-    let output = options.out.canonicalize().ok()?;
-    let named = options.db.parent().map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
-    let resolved = options.db.canonicalize().ok()?;
-    let beside = [named.and_then(|parent| parent.canonicalize().ok()), resolved.parent().map(Path::to_owned)];
-    let inside = beside.into_iter().flatten().any(|directory| output.starts_with(directory));
-    inside.then(|| Check {
-        name: "layout",
-        ok: false,
-        found: "the output directory lies in the database's directory, so the reader can read the audit log: name \
-                another with --out"
-            .into(),
-    })
+    let found = options.output_beside_data()?;
+    Some(Check { name: "layout", ok: false, found: found.into() })
 }
 
 fn failed(name: &'static str, failure: &Failure) -> Check {
