@@ -56,12 +56,18 @@ fn run() -> Result<(), Box<dyn Error>> {
 fn whole_runs(database: &Path, directory: &Path) -> Result<(), Box<dyn Error>> {
     let program = env!("CARGO_BIN_EXE_pi-sql");
     let version = times(RUNS, || status(Command::new(program).arg("--version")))?;
+    let queried = times(RUNS, || {
+        let mut command = Command::new(program);
+        command.arg("--db").arg(database).arg("--out").arg(directory.join("query"));
+        status(command.args(["query", "VALUES (1)"]))
+    })?;
     let asked = times(RUNS, || {
         let mut command = Command::new(program);
         command.arg("--db").arg(database).arg("--out").arg(directory.join("ask"));
         status(command.args(["--", "how many accounts churned in June 2026?"]))
     })?;
     show("pi-sql --version", &version);
+    show("exec to ready, one VALUES, and the end", &queried);
     show("one question, all roles and belts, offline/planner", &asked);
     Ok(())
 }
