@@ -1,5 +1,6 @@
 //! The head of a question: what is asked for, and of which rows.
 
+use super::literal::undated;
 use super::{Item, Read, Reader, Scope};
 use crate::provider::offline::atoms::{Atom, What};
 use crate::provider::offline::lexicon::{End, Hint, Role};
@@ -36,11 +37,9 @@ impl Reader<'_> {
         scope.distinct |= head.distinct;
         scope.top_of = scope.top_of.or(head.top_of);
         let here = self.at;
-        for at in std::mem::take(&mut head.times) {
-            if let What::Time(period) = &self.atoms[at].what {
-                self.time(&mut scope, period, &self.atoms[at].raw)?;
-            }
-        }
+        let (times, before) = (std::mem::take(&mut head.times), scope.conds.len());
+        self.times(&mut scope, &times)?;
+        let timed = before..scope.conds.len();
         for at in std::mem::take(&mut head.each) {
             self.at = at;
             self.each(&mut scope)?;
@@ -51,6 +50,13 @@ impl Reader<'_> {
         self.at = here;
         self.subject = self.asked_column(&head, &scope)?;
         self.modifiers(&mut scope)?;
+        // `In June 2026, how many accounts did not churn?`: the time is that of what happened, which is said only now.
+        let happened = scope.conds.iter().filter_map(undated).any(|table| Some(table) == self.happened);
+        if happened && !times.is_empty() && scope.conds.len() > timed.end {
+            scope.conds.drain(timed);
+            self.date = None;
+            self.times(&mut scope, &times)?;
+        }
         self.more(&mut head, &mut scope)?;
         match head.asks {
             // `who` asks for rows, not for a column.
@@ -61,6 +67,16 @@ impl Reader<'_> {
             _ => {}
         }
         self.finish(&scope, &head.items)
+    }
+
+    /// The time phrases at these places.
+    fn times(&mut self, scope: &mut Scope, places: &[usize]) -> Read<()> {
+        for &at in places {
+            if let What::Time(period) = &self.atoms[at].what {
+                self.time(scope, period, &self.atoms[at].raw)?;
+            }
+        }
+        Ok(())
     }
 
     /// What stands before the question proper: `For each stadium,`, `In June 2026,`.

@@ -232,3 +232,19 @@ fn two_values_of_one_column_are_two_rows() {
     );
     says("How many customers are not from France or Spain?", "2 customers are not from France or Spain.");
 }
+
+#[test]
+fn a_time_belongs_to_what_did_not_happen_not_to_the_rows_it_did_not_happen_to() {
+    // Of three accounts one churned in July, one at the end of June, one in May and June.
+    says("how many accounts did not churn in July 2026?", "2 accounts did not churn in July 2026.");
+    says("how many accounts without churn in May 2026?", "2 accounts without churn in May 2026.");
+    says("how many accounts never churned in June 2026?", "1 account never churned in June 2026.");
+    says("in July 2026, how many accounts did not churn?", "In July 2026, how many accounts did not churn: 2.");
+    asks_for(
+        "how many accounts signed up in 2026 but did not churn in May 2026?",
+        "SELECT COUNT(*) FROM accounts AS t1 WHERE EXISTS (SELECT 1 FROM events AS t2 WHERE t2.account_id = t1.\"id\" AND \
+         t2.kind = 'signup' AND t2.occurred_at >= '2026-01-01' AND t2.occurred_at < '2027-01-01') AND NOT EXISTS (SELECT 1 \
+         FROM events AS t2 WHERE t2.account_id = t1.\"id\" AND t2.kind = 'churned' AND t2.occurred_at >= '2026-05-01' AND \
+         t2.occurred_at < '2026-06-01')",
+    );
+}
