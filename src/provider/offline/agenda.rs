@@ -8,6 +8,7 @@ use super::link;
 use super::lookup::{self, Places};
 use super::plan::Plan;
 use super::read::read;
+use super::running;
 use super::schema::{Schema, TableId};
 use super::sentence;
 use super::sql;
@@ -117,7 +118,20 @@ fn decide(transcript: &Transcript) -> Step {
     if !bare.is_empty() {
         return describe(&schema, &bare);
     }
-    answer(transcript, &schema, &plan, &atoms)
+    match running::settle(&schema, &tokens, plan, &transcript.chosen) {
+        Ok((plan, note)) => note_time(answer(transcript, &schema, &plan, &atoms), note),
+        Err(trouble) => Step::Say(trouble.text(&schema)),
+    }
+}
+
+/// An answer that tells which rows it took for running.
+fn note_time(step: Step, note: Option<&str>) -> Step {
+    match (step, note) {
+        (Step::Say(text), Some(note)) if !text.starts_with("ASK:") && !text.starts_with("CANNOT:") => {
+            Step::Say(format!("{} ({note}).", text.trim_end_matches('.')))
+        }
+        (step, _) => step,
+    }
 }
 
 /// Whether the question is what there is to ask about.

@@ -13,6 +13,7 @@ mod lookup;
 mod path;
 mod plan;
 mod read;
+mod running;
 mod schema;
 mod sentence;
 mod span;

@@ -150,7 +150,16 @@ fn choice(said: &str, text: &str) -> Option<String> {
     }
     let lower = text.to_lowercase();
     let exact = choices.iter().find(|choice| choice.to_lowercase() == lower);
-    let mut inside = choices.iter().filter(|choice| lower.contains(&choice.to_lowercase()));
+    // A choice of one plain word stands in many a new question (`never`): there nothing else may be said.
+    let around = ["i", "mean", "please", "the", "ones", ""];
+    let said = |choice: &str| {
+        if !choice.chars().all(char::is_alphabetic) {
+            return lower.contains(&choice.to_lowercase());
+        }
+        let mut words = lower.split(|c: char| !c.is_alphanumeric());
+        words.all(|word| word == choice || around.contains(&word))
+    };
+    let mut inside = choices.iter().filter(|choice| !lower.is_empty() && said(choice));
     let only = inside.next().filter(|_| inside.next().is_none());
     exact.or(only).map(|choice| (*choice).to_owned())
 }

@@ -39,7 +39,7 @@ impl Reader<'_> {
         let here = self.at;
         let (times, before) = (std::mem::take(&mut head.times), scope.conds.len());
         self.times(&mut scope, &times)?;
-        let timed = before..scope.conds.len();
+        let placed = before..scope.conds.len();
         for at in std::mem::take(&mut head.each) {
             self.at = at;
             self.each(&mut scope)?;
@@ -52,8 +52,8 @@ impl Reader<'_> {
         self.modifiers(&mut scope)?;
         // `In June 2026, how many accounts did not churn?`: the time is that of what happened, which is said only now.
         let happened = scope.conds.iter().filter_map(undated).any(|table| Some(table) == self.happened);
-        if happened && !times.is_empty() && scope.conds.len() > timed.end {
-            scope.conds.drain(timed);
+        if happened && !times.is_empty() && scope.conds.len() > placed.end {
+            scope.conds.drain(placed);
             self.date = None;
             self.times(&mut scope, &times)?;
         }

@@ -244,7 +244,7 @@ fn a_time_belongs_to_what_did_not_happen_not_to_the_rows_it_did_not_happen_to() 
         "how many accounts signed up in 2026 but did not churn in May 2026?",
         "SELECT COUNT(*) FROM accounts AS t1 WHERE EXISTS (SELECT 1 FROM events AS t2 WHERE t2.account_id = t1.\"id\" AND \
          t2.kind = 'signup' AND t2.occurred_at >= '2026-01-01' AND t2.occurred_at < '2027-01-01') AND NOT EXISTS (SELECT 1 \
-         FROM events AS t2 WHERE t2.account_id = t1.\"id\" AND t2.kind = 'churned' AND t2.occurred_at >= '2026-05-01' AND \
-         t2.occurred_at < '2026-06-01')",
+         FROM events AS t3 WHERE t3.account_id = t1.\"id\" AND t3.kind = 'churned' AND t3.occurred_at >= '2026-05-01' AND \
+         t3.occurred_at < '2026-06-01')",
     );
 }

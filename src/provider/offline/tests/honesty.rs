@@ -108,3 +108,43 @@ fn a_first_place_that_several_share_is_asked_about() {
     let second = play(&connection, messages, "");
     assert_eq!(second.text, "There are 4 order items for the product with the highest price.");
 }
+
+/// Members with a desk for a while: a desk is taken from a day until it is given back, or is still taken.
+const DESKS: &str = "CREATE TABLE members (id INTEGER PRIMARY KEY, name TEXT);
+    CREATE TABLE rooms (id INTEGER PRIMARY KEY, name TEXT);
+    CREATE TABLE rentals (id INTEGER PRIMARY KEY, member_id INTEGER REFERENCES members(id), room_id INTEGER REFERENCES rooms(id),
+        desks INTEGER, started_on TEXT, ended_on TEXT);
+    INSERT INTO members VALUES (1, 'Ada'), (2, 'Boris'), (3, 'Dan');
+    INSERT INTO rooms VALUES (1, 'attic'), (2, 'cellar');
+    INSERT INTO rentals VALUES (1, 1, 1, 9, '2025-01-01', '2025-06-01'), (2, 1, 2, 2, '2025-06-01', NULL),
+        (3, 2, 1, 1, '2026-01-01', NULL);";
+
+#[test]
+fn rows_that_have_ended_are_never_silently_counted() {
+    let connection = rusqlite::Connection::open_in_memory().unwrap();
+    connection.execute_batch(DESKS).unwrap();
+    for question in [
+        "how many members are in the attic room?",
+        "how many rentals have desks over 5?",
+        "which member has the most desks?",
+    ] {
+        let text = ask(&connection, question).text;
+        assert_eq!(
+            text, "ASK: rentals: those running now, or ever (ended ones included)?\n- now\n- ever",
+            "{question}"
+        );
+    }
+    let first = ask(&connection, "how many members are in the attic room?");
+    for (choice, told) in [
+        ("now", "1 member is in the attic room (running now)."),
+        ("2", "2 members are in the attic room (ever, ended ones included)."),
+    ] {
+        let mut messages = first.messages.clone();
+        messages.push(Message::user(choice));
+        assert_eq!(play(&connection, messages, "").text, told);
+    }
+    let now = ask(&connection, "how many members are currently in the attic room?").text;
+    assert_eq!(now, "1 member is currently in the attic room (running now).");
+    let never = ask(&connection, "how many members never had a rental?").text;
+    assert_eq!(never, "1 member never had a rental.");
+}
