@@ -6,6 +6,7 @@ use super::atoms::{Atom, What, atoms};
 use super::calendar;
 use super::link;
 use super::lookup::{self, Places};
+use super::moment;
 use super::plan::Plan;
 use super::read::read;
 use super::running;
@@ -59,6 +60,9 @@ fn decide(transcript: &Transcript) -> Step {
     if tokens.is_empty() {
         return Step::Say("CANNOT: there is no question.".to_owned());
     }
+    if several_questions(&tokens) {
+        return Step::Say("CANNOT: please ask one question at a time.".to_owned());
+    }
     if let Some(step) = list(transcript, &tokens) {
         return step;
     }
@@ -79,6 +83,9 @@ fn decide(transcript: &Transcript) -> Step {
             Trouble::Decline(format!("nothing in the question names what this database holds. {}", tables(&schema)))
                 .text(&schema),
         );
+    }
+    if let Some(trouble) = moment::named(&tokens, transcript.today) {
+        return Step::Say(trouble.text(&schema));
     }
     let mut places = Places::default();
     let understood = understand(transcript, &tokens, &schema, &places);
@@ -118,7 +125,9 @@ fn decide(transcript: &Transcript) -> Step {
     if !bare.is_empty() {
         return describe(&schema, &bare);
     }
-    match running::settle(&schema, &tokens, plan, &transcript.chosen) {
+    let settled = moment::settle(&schema, &tokens, plan, &transcript.chosen)
+        .and_then(|plan| running::settle(&schema, &tokens, plan, &transcript.chosen));
+    match settled {
         Ok((plan, note)) => note_time(answer(transcript, &schema, &plan, &atoms), note),
         Err(trouble) => Step::Say(trouble.text(&schema)),
     }
@@ -146,6 +155,12 @@ fn about_tables(tokens: &[Token]) -> bool {
         asked |= token.key == "table";
         token.key == "table" || small.contains(&token.lower.as_str())
     }) && asked
+}
+
+/// Whether something is said after a question mark.
+fn several_questions(tokens: &[Token]) -> bool {
+    let marks = tokens.iter().position(|token| token.kind == Kind::Stop && token.raw == "?");
+    marks.is_some_and(|mark| tokens[mark..].iter().any(|token| token.kind == Kind::Word))
 }
 
 fn too_long() -> Step {

@@ -10,6 +10,7 @@ mod dates;
 mod lexicon;
 mod link;
 mod lookup;
+mod moment;
 mod path;
 mod plan;
 mod read;

@@ -7,6 +7,7 @@ use crate::provider::offline::lexicon::{End, Hint, Role};
 use crate::provider::offline::plan::{Aggregate, Plan};
 use crate::provider::offline::schema::{Col, name_words};
 use crate::provider::offline::span::Unit;
+use crate::provider::offline::trouble::Trouble;
 
 /// What the head has given so far.
 #[derive(Default)]
@@ -30,6 +31,9 @@ impl Reader<'_> {
     /// Reads the whole question.
     pub(super) fn question(&mut self) -> Read<Plan> {
         let mut head = Head::default();
+        if self.counts_two_tables() {
+            return Err(Trouble::Decline("I can give one count at a time. Please ask for each of them.".to_owned()));
+        }
         self.prefix(&mut head)?;
         self.items(&mut head)?;
         let mut scope = self.main(&mut head)?;
@@ -67,6 +71,21 @@ impl Reader<'_> {
             _ => {}
         }
         self.finish(&scope, &head.items)
+    }
+
+    /// `how many accounts and plans are there?`
+    fn counts_two_tables(&self) -> bool {
+        let plain: Vec<&Atom> = self
+            .atoms
+            .iter()
+            .filter(|atom| !matches!(atom.role(), Some(Role::Determiner | Role::Filler | Role::Distinct)))
+            .collect();
+        plain.windows(4).any(|four| {
+            let two = (four[1].table(), four[3].table());
+            four[0].role() == Some(Role::Count)
+                && four[2].role() == Some(Role::And)
+                && matches!(two, (Some((first, ..)), Some((second, ..))) if first != second)
+        })
     }
 
     /// The time phrases at these places.

@@ -148,3 +148,26 @@ fn rows_that_have_ended_are_never_silently_counted() {
     let never = ask(&connection, "how many members never had a rental?").text;
     assert_eq!(never, "1 member never had a rental.");
 }
+
+#[test]
+fn existing_at_a_time_is_not_coming_about_in_it() {
+    let first = ask(&database(), "how many accounts were there in February 2026?");
+    assert_eq!(
+        first.text,
+        "ASK: accounts: created in that time, or by its end?\n- created in that time\n- created by its end"
+    );
+    let mut messages = first.messages;
+    messages.push(Message::user("created by its end"));
+    let second = play(&database(), messages, "");
+    assert_eq!(second.trail, ["run_query(SELECT COUNT(*) FROM accounts WHERE created_at < '2026-03-01')"]);
+    declines("how many accounts were there at the end of June 2026?", "at one moment");
+    declines("how many leases were there as of June 2026?", "at one moment");
+    declines("how many accounts did we have by 2026?", "at one moment");
+}
+
+#[test]
+fn two_questions_are_not_answered_as_one() {
+    declines("how many accounts are there? and how many products?", "one question at a time");
+    declines("how many accounts and how many products are there?", "");
+    declines("how many customers and products are there?", "one count at a time");
+}
