@@ -1,9 +1,11 @@
 //! What to do next, decided anew each time from what the messages tell.
 
+use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
 use super::atoms::{Atom, What, atoms};
 use super::calendar;
+use super::freshness::Asked;
 use super::link;
 use super::lookup::{self, Places};
 use super::moment;
@@ -128,19 +130,56 @@ fn decide(transcript: &Transcript) -> Step {
     let settled = moment::settle(&schema, &tokens, plan, &transcript.chosen)
         .and_then(|plan| running::settle(&schema, &tokens, plan, &transcript.chosen));
     match settled {
-        Ok((plan, note)) => note_time(answer(transcript, &schema, &plan, &atoms), note),
+        Ok((plan, note)) => {
+            let ended = match ended(transcript, &schema, &plan) {
+                Ok(ended) => ended,
+                Err(step) => return step,
+            };
+            let step = add_note(answer(transcript, &schema, &plan, &atoms), note.map(|note| format!(" ({note})")));
+            add_note(step, ended.map(|day| format!("; the data ends on {day}")))
+        }
         Err(trouble) => Step::Say(trouble.text(&schema)),
     }
 }
 
-/// An answer that tells which rows it took for running.
-fn note_time(step: Step, note: Option<&str>) -> Step {
+/// An answer with something added to its sentence.
+fn add_note(step: Step, note: Option<String>) -> Step {
     match (step, note) {
         (Step::Say(text), Some(note)) if !text.starts_with("ASK:") && !text.starts_with("CANNOT:") => {
-            Step::Say(format!("{} ({note}).", text.trim_end_matches('.')))
+            Step::Say(format!("{}{note}.", text.trim_end_matches('.')))
         }
         (step, _) => step,
     }
+}
+
+/// The day the data ends on, where the question goes on after it; another step, where that must be found out first or
+/// there is nothing to answer.
+///
+/// A period before this month is looked into only when nothing was found in it; the answer's query then runs once
+/// more, so that it is the last one.
+fn ended(transcript: &Transcript, schema: &Schema, plan: &Plan) -> Result<Option<Date>, Step> {
+    let (Some(asked), Some(today)) = (Asked::of(plan), transcript.today) else { return Ok(None) };
+    let Some(probe) = asked.newest(schema) else { return Ok(None) };
+    let sql = sql::write(schema, plan);
+    let answered = sql.as_ref().and_then(|sql| transcript.result(sql)).and_then(|result| result.as_ref().ok());
+    let nothing =
+        answered.is_some_and(|rows| rows.rows.iter().flatten().all(|cell| cell.is_null() || cell.as_i64() == Some(0)));
+    if !asked.is_recent(today) && !nothing {
+        return Ok(None);
+    }
+    let Some(result) = transcript.result(&probe) else { return Err(Step::Call(vec![run(&probe)])) };
+    let cell = result.as_ref().ok().and_then(|rows| rows.rows.first()?.first());
+    let Some(newest) = cell.and_then(|cell| asked.day(schema, cell)) else { return Ok(None) };
+    if let Some(reason) = asked.beyond(newest) {
+        return Err(Step::Say(Trouble::Decline(reason).text(schema)));
+    }
+    let last = transcript.queries.last().map(|(sql, _)| sql);
+    if let (true, Some(sql), Some(last)) = (answered.is_some(), &sql, last)
+        && *last == probe
+    {
+        return Err(Step::Call(vec![run(sql)]));
+    }
+    Ok(Some(newest).filter(|newest| asked.outlives(*newest, today)))
 }
 
 /// Whether the question is what there is to ask about.

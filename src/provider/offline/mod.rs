@@ -7,6 +7,7 @@ mod agenda;
 mod atoms;
 mod calendar;
 mod dates;
+mod freshness;
 mod lexicon;
 mod link;
 mod lookup;

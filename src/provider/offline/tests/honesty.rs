@@ -171,3 +171,16 @@ fn two_questions_are_not_answered_as_one() {
     declines("how many accounts and how many products are there?", "");
     declines("how many customers and products are there?", "one count at a time");
 }
+
+#[test]
+fn a_period_after_the_datas_end_is_not_one_in_which_nothing_happened() {
+    let text = ask(&database(), "how many accounts churned this month?").text;
+    assert_eq!(text, "CANNOT: the data ends on 2026-07-01, so I can't tell about 2026-11-01 to 2026-11-30.");
+    let text = ask(&database(), "how many accounts churned in September 2026?").text;
+    assert_eq!(text, "CANNOT: the data ends on 2026-07-01, so I can't tell about 2026-09-01 to 2026-09-30.");
+    let text = ask(&database(), "how many accounts churned in 2026?").text;
+    assert_eq!(text, "3 accounts churned in 2026; the data ends on 2026-07-01.");
+    let none = ask(&database(), "how many accounts churned in 2020?");
+    assert_eq!(none.text, "No accounts churned in 2020.");
+    assert!(none.trail.last().is_some_and(|last| last.contains("COUNT")), "{:?}", none.trail);
+}
