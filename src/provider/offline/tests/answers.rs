@@ -248,3 +248,9 @@ fn a_time_belongs_to_what_did_not_happen_not_to_the_rows_it_did_not_happen_to() 
          t3.occurred_at < '2026-06-01')",
     );
 }
+
+#[test]
+fn capitals_throughout_read_like_small_letters() {
+    says("HOW MANY ACCOUNTS CHURNED IN JUNE 2026???", "2 accounts churned in June 2026.");
+    says("HOW MANY CUSTOMERS ARE FROM FRANCE?", "2 customers are from france.");
+}
