@@ -57,7 +57,9 @@ impl Reader<'_> {
     pub(super) fn check_place(&self, at: usize, col: Col, table: TableId) -> Read<()> {
         let is_place = |col: Col| is_place(self.schema.column(col));
         let from = at.checked_sub(1).map(|before| self.atoms[before].raw.to_lowercase());
-        if from.is_none_or(|word| word != "from" && word != "in") || is_place(col) {
+        // `in finance`: places are written with a capital, and `in` says less than `from`.
+        let plain = !self.atoms[at].raw.starts_with(char::is_uppercase);
+        if from.is_none_or(|word| word != "from" && (word != "in" || plain)) || is_place(col) {
             return Ok(());
         }
         let mut columns: Vec<Col> = self.schema.columns(table).filter(|&col| is_place(col)).collect();
