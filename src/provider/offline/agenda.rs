@@ -196,10 +196,12 @@ fn about_tables(tokens: &[Token]) -> bool {
     }) && asked
 }
 
-/// Whether something is said after a question mark.
+/// Whether a second question follows the first; `? Give me the shop name.` only says what to show.
 fn several_questions(tokens: &[Token]) -> bool {
-    let marks = tokens.iter().position(|token| token.kind == Kind::Stop && token.raw == "?");
-    marks.is_some_and(|mark| tokens[mark..].iter().any(|token| token.kind == Kind::Word))
+    const SHOW: [&str; 9] = ["give", "list", "find", "show", "return", "name", "tell", "display", "please"];
+    let Some(mark) = tokens.iter().position(|token| token.kind == Kind::Stop && token.raw == "?") else { return false };
+    let next = tokens[mark..].iter().find(|token| token.kind != Kind::Stop);
+    next.is_some_and(|token| !SHOW.contains(&token.lower.as_str()))
 }
 
 fn too_long() -> Step {
