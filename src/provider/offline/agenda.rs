@@ -1,13 +1,17 @@
 //! What to do next, decided anew each time from what the messages tell.
 
+use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
 use super::atoms::{Atom, What, atoms};
 use super::calendar;
+use super::freshness::Asked;
 use super::link;
 use super::lookup::{self, Places};
+use super::moment;
 use super::plan::Plan;
 use super::read::read;
+use super::running;
 use super::schema::{Schema, TableId};
 use super::sentence;
 use super::sql;
@@ -58,6 +62,9 @@ fn decide(transcript: &Transcript) -> Step {
     if tokens.is_empty() {
         return Step::Say("CANNOT: there is no question.".to_owned());
     }
+    if several_questions(&tokens) {
+        return Step::Say("CANNOT: please ask one question at a time.".to_owned());
+    }
     if let Some(step) = list(transcript, &tokens) {
         return step;
     }
@@ -78,6 +85,9 @@ fn decide(transcript: &Transcript) -> Step {
             Trouble::Decline(format!("nothing in the question names what this database holds. {}", tables(&schema)))
                 .text(&schema),
         );
+    }
+    if let Some(trouble) = moment::named(&tokens, transcript.today) {
+        return Step::Say(trouble.text(&schema));
     }
     let mut places = Places::default();
     let understood = understand(transcript, &tokens, &schema, &places);
@@ -117,7 +127,59 @@ fn decide(transcript: &Transcript) -> Step {
     if !bare.is_empty() {
         return describe(&schema, &bare);
     }
-    answer(transcript, &schema, &plan, &atoms)
+    let settled = moment::settle(&schema, &tokens, plan, &transcript.chosen)
+        .and_then(|plan| running::settle(&schema, &tokens, plan, &transcript.chosen));
+    match settled {
+        Ok((plan, note)) => {
+            let ended = match ended(transcript, &schema, &plan) {
+                Ok(ended) => ended,
+                Err(step) => return step,
+            };
+            let step = add_note(answer(transcript, &schema, &plan, &atoms), note.map(|note| format!(" ({note})")));
+            add_note(step, ended.map(|day| format!("; the data ends on {day}")))
+        }
+        Err(trouble) => Step::Say(trouble.text(&schema)),
+    }
+}
+
+/// An answer with something added to its sentence.
+fn add_note(step: Step, note: Option<String>) -> Step {
+    match (step, note) {
+        (Step::Say(text), Some(note)) if !text.starts_with("ASK:") && !text.starts_with("CANNOT:") => {
+            Step::Say(format!("{}{note}.", text.trim_end_matches('.')))
+        }
+        (step, _) => step,
+    }
+}
+
+/// The day the data ends on, where the question goes on after it; another step, where that must be found out first or
+/// there is nothing to answer.
+///
+/// A period before this month is looked into only when nothing was found in it; the answer's query then runs once
+/// more, so that it is the last one.
+fn ended(transcript: &Transcript, schema: &Schema, plan: &Plan) -> Result<Option<Date>, Step> {
+    let (Some(asked), Some(today)) = (Asked::of(plan), transcript.today) else { return Ok(None) };
+    let Some(probe) = asked.newest(schema) else { return Ok(None) };
+    let sql = sql::write(schema, plan);
+    let answered = sql.as_ref().and_then(|sql| transcript.result(sql)).and_then(|result| result.as_ref().ok());
+    let nothing =
+        answered.is_some_and(|rows| rows.rows.iter().flatten().all(|cell| cell.is_null() || cell.as_i64() == Some(0)));
+    if !asked.is_recent(today) && !nothing {
+        return Ok(None);
+    }
+    let Some(result) = transcript.result(&probe) else { return Err(Step::Call(vec![run(&probe)])) };
+    let cell = result.as_ref().ok().and_then(|rows| rows.rows.first()?.first());
+    let Some(newest) = cell.and_then(|cell| asked.day(schema, cell)) else { return Ok(None) };
+    if let Some(reason) = asked.beyond(newest) {
+        return Err(Step::Say(Trouble::Decline(reason).text(schema)));
+    }
+    let last = transcript.queries.last().map(|(sql, _)| sql);
+    if let (true, Some(sql), Some(last)) = (answered.is_some(), &sql, last)
+        && *last == probe
+    {
+        return Err(Step::Call(vec![run(sql)]));
+    }
+    Ok(Some(newest).filter(|newest| asked.outlives(*newest, today)))
 }
 
 /// Whether the question is what there is to ask about.
@@ -132,6 +194,14 @@ fn about_tables(tokens: &[Token]) -> bool {
         asked |= token.key == "table";
         token.key == "table" || small.contains(&token.lower.as_str())
     }) && asked
+}
+
+/// Whether a second question follows the first; `? Give me the shop name.` only says what to show.
+fn several_questions(tokens: &[Token]) -> bool {
+    const SHOW: [&str; 9] = ["give", "list", "find", "show", "return", "name", "tell", "display", "please"];
+    let Some(mark) = tokens.iter().position(|token| token.kind == Kind::Stop && token.raw == "?") else { return false };
+    let next = tokens[mark..].iter().find(|token| token.kind != Kind::Stop);
+    next.is_some_and(|token| !SHOW.contains(&token.lower.as_str()))
 }
 
 fn too_long() -> Step {

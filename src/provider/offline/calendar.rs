@@ -39,6 +39,11 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
+/// Whether this is a month's whole name, in lower case.
+pub(super) fn is_month(word: &str) -> bool {
+    MONTHS.contains(&word)
+}
+
 /// The first and last year that a bare number is taken for.
 const YEARS: std::ops::RangeInclusive<f64> = 1900.0..=2100.0;
 

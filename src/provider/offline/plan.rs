@@ -207,6 +207,25 @@ impl Plan {
         })
     }
 
+    /// The tables whose columns are shown, grouped by or ordered by.
+    pub(super) fn tables(&self) -> Vec<TableId> {
+        let outputs = self.outputs.iter().filter_map(|output| match output {
+            Output::Column(col) | Output::Aggregate(_, col) | Output::Different(col) | Output::Bucket(col, _) => {
+                Some(col.table)
+            }
+            Output::Rows | Output::All => None,
+        });
+        let groups = self.groups.iter().map(|group| match group {
+            Group::Column(col) | Group::Bucket(col, _) => col.table,
+            Group::Row(table) => *table,
+        });
+        let orders = self.orders.iter().filter_map(|(key, _)| match key {
+            OrderKey::Column(col) | OrderKey::Aggregate(_, col) | OrderKey::Bucket(col, _) => Some(col.table),
+            OrderKey::Count | OrderKey::Shown => None,
+        });
+        outputs.chain(groups).chain(orders).collect()
+    }
+
     /// The tables whose columns are shown.
     pub(super) fn tables_shown(&self) -> Vec<TableId> {
         let columns = self.outputs.iter().filter_map(|output| match output {

@@ -22,7 +22,7 @@ pub(super) fn write(schema: &Schema, plan: &Plan) -> Option<String> {
     if let Some(joined) = &plan.joined {
         writer.join(root, &joined.path, &mut joins);
     }
-    for table in tables_of(plan) {
+    for table in plan.tables() {
         if writer.instances.iter().all(|(known, _)| *known != table) {
             let path = super::path::way(schema, plan.root, table, None).ok()?;
             writer.join(root, &path, &mut joins);
@@ -137,26 +137,7 @@ fn related(cond: &Cond) -> bool {
 
 /// Whether more than one table, or one table twice, stands in the statement.
 fn needs_names(plan: &Plan) -> bool {
-    plan.joined.is_some() || plan.conds.iter().any(related) || tables_of(plan).iter().any(|table| *table != plan.root)
-}
-
-/// The tables whose columns are shown, grouped by or ordered by.
-fn tables_of(plan: &Plan) -> Vec<TableId> {
-    let outputs = plan.outputs.iter().filter_map(|output| match output {
-        Output::Column(col) | Output::Aggregate(_, col) | Output::Different(col) | Output::Bucket(col, _) => {
-            Some(col.table)
-        }
-        Output::Rows | Output::All => None,
-    });
-    let groups = plan.groups.iter().map(|group| match group {
-        Group::Column(col) | Group::Bucket(col, _) => col.table,
-        Group::Row(table) => *table,
-    });
-    let orders = plan.orders.iter().filter_map(|(key, _)| match key {
-        OrderKey::Column(col) | OrderKey::Aggregate(_, col) | OrderKey::Bucket(col, _) => Some(col.table),
-        OrderKey::Count | OrderKey::Shown => None,
-    });
-    outputs.chain(groups).chain(orders).collect()
+    plan.joined.is_some() || plan.conds.iter().any(related) || plan.tables().iter().any(|table| *table != plan.root)
 }
 
 struct Writer<'a> {

@@ -4,6 +4,7 @@ use jiff::civil::Date;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::calendar::is_month;
 use super::schema::{Described, Listed, TablePage};
 use crate::provider::Request;
 use crate::session::{Message, ToolCall};
@@ -83,7 +84,7 @@ impl Transcript {
             return;
         }
         self.chosen.clear();
-        question(text).clone_into(&mut self.question);
+        self.question = folded(question(text));
     }
 
     fn learn(&mut self, call: &ToolCall, text: &str, is_error: bool) {
@@ -140,6 +141,23 @@ fn question(text: &str) -> &str {
     marked.map(str::trim).filter(|rest| !rest.is_empty()).unwrap_or(text.trim())
 }
 
+/// A question all in capitals, as one would write it otherwise: capitals then mark no names. Quoted text keeps its case.
+fn folded(text: &str) -> String {
+    let shouted = text.chars().any(char::is_uppercase) && text.split(' ').filter(|word| word.len() > 1).count() > 1;
+    if !shouted || text.chars().any(char::is_lowercase) || text.contains(['"', '\'', '“', '‘', '«', '`']) {
+        return text.to_owned();
+    }
+    let word = |word: &str| {
+        let lower = word.to_lowercase();
+        if is_month(lower.trim_matches(|c: char| !c.is_alphanumeric())) {
+            let mut letters = lower.chars();
+            return letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect());
+        }
+        lower
+    };
+    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
 /// The choice that a text picks from those just offered: by its words or by its number.
 fn choice(said: &str, text: &str) -> Option<String> {
     let said = said.trim().strip_prefix("ASK:")?;
@@ -150,7 +168,16 @@ fn choice(said: &str, text: &str) -> Option<String> {
     }
     let lower = text.to_lowercase();
     let exact = choices.iter().find(|choice| choice.to_lowercase() == lower);
-    let mut inside = choices.iter().filter(|choice| lower.contains(&choice.to_lowercase()));
+    // A choice of one plain word stands in many a new question (`never`): there nothing else may be said.
+    let around = ["i", "mean", "please", "the", "ones", ""];
+    let said = |choice: &str| {
+        if !choice.chars().all(char::is_alphabetic) {
+            return lower.contains(&choice.to_lowercase());
+        }
+        let mut words = lower.split(|c: char| !c.is_alphanumeric());
+        words.all(|word| word == choice || around.contains(&word))
+    };
+    let mut inside = choices.iter().filter(|choice| !lower.is_empty() && said(choice));
     let only = inside.next().filter(|_| inside.next().is_none());
     exact.or(only).map(|choice| (*choice).to_owned())
 }

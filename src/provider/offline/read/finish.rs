@@ -37,6 +37,10 @@ impl Reader<'_> {
         if plan.outputs.is_empty() {
             return Err(self.trouble());
         }
+        // `how many accounts and plans are there?`: two counts are two questions.
+        if plan.outputs.iter().filter(|output| **output == Output::Rows).count() > 1 {
+            return Err(Trouble::Decline("I can give one count at a time. Please ask for each of them.".to_owned()));
+        }
         self.absent(&mut plan, scope);
         self.rank(&mut plan, scope)?;
         self.reroot(&mut plan)?;

@@ -1,11 +1,13 @@
 //! The head of a question: what is asked for, and of which rows.
 
+use super::literal::undated;
 use super::{Item, Read, Reader, Scope};
 use crate::provider::offline::atoms::{Atom, What};
 use crate::provider::offline::lexicon::{End, Hint, Role};
 use crate::provider::offline::plan::{Aggregate, Plan};
 use crate::provider::offline::schema::{Col, name_words};
 use crate::provider::offline::span::Unit;
+use crate::provider::offline::trouble::Trouble;
 
 /// What the head has given so far.
 #[derive(Default)]
@@ -29,6 +31,9 @@ impl Reader<'_> {
     /// Reads the whole question.
     pub(super) fn question(&mut self) -> Read<Plan> {
         let mut head = Head::default();
+        if self.counts_two_tables() {
+            return Err(Trouble::Decline("I can give one count at a time. Please ask for each of them.".to_owned()));
+        }
         self.prefix(&mut head)?;
         self.items(&mut head)?;
         let mut scope = self.main(&mut head)?;
@@ -36,11 +41,9 @@ impl Reader<'_> {
         scope.distinct |= head.distinct;
         scope.top_of = scope.top_of.or(head.top_of);
         let here = self.at;
-        for at in std::mem::take(&mut head.times) {
-            if let What::Time(period) = &self.atoms[at].what {
-                self.time(&mut scope, period, &self.atoms[at].raw)?;
-            }
-        }
+        let (times, before) = (std::mem::take(&mut head.times), scope.conds.len());
+        self.times(&mut scope, &times)?;
+        let placed = before..scope.conds.len();
         for at in std::mem::take(&mut head.each) {
             self.at = at;
             self.each(&mut scope)?;
@@ -51,6 +54,13 @@ impl Reader<'_> {
         self.at = here;
         self.subject = self.asked_column(&head, &scope)?;
         self.modifiers(&mut scope)?;
+        // `In June 2026, how many accounts did not churn?`: the time is that of what happened, which is said only now.
+        let happened = scope.conds.iter().filter_map(undated).any(|table| Some(table) == self.happened);
+        if happened && !times.is_empty() && scope.conds.len() > placed.end {
+            scope.conds.drain(placed);
+            self.date = None;
+            self.times(&mut scope, &times)?;
+        }
         self.more(&mut head, &mut scope)?;
         match head.asks {
             // `who` asks for rows, not for a column.
@@ -61,6 +71,31 @@ impl Reader<'_> {
             _ => {}
         }
         self.finish(&scope, &head.items)
+    }
+
+    /// `how many accounts and plans are there?`
+    fn counts_two_tables(&self) -> bool {
+        let plain: Vec<&Atom> = self
+            .atoms
+            .iter()
+            .filter(|atom| !matches!(atom.role(), Some(Role::Determiner | Role::Filler | Role::Distinct)))
+            .collect();
+        plain.windows(4).any(|four| {
+            let two = (four[1].table(), four[3].table());
+            four[0].role() == Some(Role::Count)
+                && four[2].role() == Some(Role::And)
+                && matches!(two, (Some((first, ..)), Some((second, ..))) if first != second)
+        })
+    }
+
+    /// The time phrases at these places.
+    fn times(&mut self, scope: &mut Scope, places: &[usize]) -> Read<()> {
+        for &at in places {
+            if let What::Time(period) = &self.atoms[at].what {
+                self.time(scope, period, &self.atoms[at].raw)?;
+            }
+        }
+        Ok(())
     }
 
     /// What stands before the question proper: `For each stadium,`, `In June 2026,`.

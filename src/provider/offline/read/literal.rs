@@ -7,7 +7,7 @@ use crate::provider::offline::calendar::Period;
 use crate::provider::offline::dates;
 use crate::provider::offline::lexicon::Role;
 use crate::provider::offline::link::{PLACES, is_place};
-use crate::provider::offline::plan::{Cond, Literal, Op};
+use crate::provider::offline::plan::{Cond, Literal, Op, Related};
 use crate::provider::offline::schema::{Col, TableId};
 use crate::provider::offline::trouble::Trouble;
 
@@ -57,7 +57,9 @@ impl Reader<'_> {
     pub(super) fn check_place(&self, at: usize, col: Col, table: TableId) -> Read<()> {
         let is_place = |col: Col| is_place(self.schema.column(col));
         let from = at.checked_sub(1).map(|before| self.atoms[before].raw.to_lowercase());
-        if from.is_none_or(|word| word != "from" && word != "in") || is_place(col) {
+        // `in finance`: places are written with a capital, and `in` says less than `from`.
+        let plain = !self.atoms[at].raw.starts_with(char::is_uppercase);
+        if from.is_none_or(|word| word != "from" && (word != "in" || plain)) || is_place(col) {
             return Ok(());
         }
         let mut columns: Vec<Col> = self.schema.columns(table).filter(|&col| is_place(col)).collect();
@@ -112,32 +114,74 @@ impl Reader<'_> {
         };
         self.date = Some(col);
         // `churned and reactivated in 2026`: one of them in 2026, or both?
-        let undated = |cond: &Cond| match cond {
-            Cond::Related(related) => {
-                related.table == col.table && !related.conds.iter().any(|cond| matches!(cond, Cond::During(..)))
-            }
-            _ => false,
-        };
+        let undated = |cond: &Cond| undated(cond) == Some(col.table);
         if col.table != scope.table && scope.conds.iter().filter(|cond| undated(cond)).count() > 1 {
             return Err(Trouble::Stuck(words.to_owned()));
         }
-        self.add(scope, col.table, Cond::During(col, period.from, period.until), words)
+        let during = Cond::During(col, period.from, period.until);
+        // `churned in Germany in 2026`: what happened needs not stand last.
+        if col.table != scope.table
+            && scope.conds.last().and_then(relation).is_none_or(|last| last.table != col.table)
+            && let Some(related) = scope.conds.iter_mut().find(|cond| undated(cond)).and_then(happening)
+        {
+            related.conds.push(during);
+            return Ok(());
+        }
+        self.add(scope, col.table, during, words)
     }
 
-    /// The date column a time phrase is about: of what was just said to have happened, else of the rows themselves.
+    /// The date column a time phrase is about: of what was just said to have happened, or not to have, else of the
+    /// rows themselves.
     pub(super) fn dated(&self, scope: &Scope, words: &str) -> Read<Option<Col>> {
-        if let Some(Cond::Related(last)) = scope.conds.last() {
+        let last = scope.conds.last();
+        let happened = scope.conds.iter().rev().filter_map(undated).find(|table| Some(*table) == self.happened);
+        if let Some(table) = last.and_then(relation).map(|last| last.table).or(happened) {
             let own = dates::columns(self.schema, scope.table);
-            let other = dates::columns(self.schema, last.table);
+            let other = dates::columns(self.schema, table);
             if !other.is_empty() && self.date.is_none_or(|col| col.table != scope.table) {
-                if own.is_empty() || self.happened == Some(last.table) {
-                    return self.date_column(last.table, words);
+                if own.is_empty() || self.happened == Some(table) {
+                    return self.date_column(table, words);
                 }
                 let mut all = own;
                 all.extend(other);
                 return self.one_of(words, &all);
             }
         }
+        // `churned or upgraded in 2026`: when the rows themselves came about is not what was asked.
+        let mixed = matches!(last, Some(Cond::Any(conds) | Cond::All(conds)) if conds.iter().any(|cond| undated(cond).is_some()));
+        if mixed {
+            return Err(Trouble::Stuck(words.to_owned()));
+        }
         self.date_column(scope.table, words)
+    }
+}
+
+/// The table of a relation without a time of its own, denied or not.
+pub(super) fn undated(cond: &Cond) -> Option<TableId> {
+    let related = relation(cond)?;
+    (!related.conds.iter().any(|cond| matches!(cond, Cond::During(..)))).then_some(related.table)
+}
+
+/// The relation that a condition states or denies.
+pub(super) fn relation(cond: &Cond) -> Option<&Related> {
+    match cond {
+        Cond::Related(related) => Some(related),
+        Cond::Not(inner) => match inner.as_ref() {
+            Cond::Related(related) => Some(related),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The same, to be added to: what is said more of it belongs inside.
+pub(super) fn happening(cond: &mut Cond) -> Option<&mut Related> {
+    match cond {
+        Cond::Related(related) => Some(related),
+        Cond::Not(inner) => match inner.as_mut() {
+            Cond::Related(related) => Some(related),
+            _ => None,
+        },
+        _ => None,
     }
 }

@@ -45,6 +45,7 @@ fn contradictory(conds: &[Cond]) -> bool {
     let mut spans: Vec<(Col, Option<Date>, Option<Date>)> = Vec::new();
     conds.iter().any(|cond| match cond {
         Cond::Related(related) => contradictory(&related.conds),
+        Cond::Not(inner) if matches!(inner.as_ref(), Cond::Related(_)) => contradictory(std::slice::from_ref(inner)),
         Cond::During(col, from, until) => {
             let apart = |(known, start, end): &(Col, Option<Date>, Option<Date>)| {
                 let before = |end: Option<Date>, start: Option<Date>| {

@@ -1,5 +1,6 @@
 //! Which of several columns, tables or ways is meant.
 
+use super::literal::happening;
 use super::{Read, Reader, Scope};
 use crate::provider::offline::atoms::Atom;
 use crate::provider::offline::dates;
@@ -124,7 +125,7 @@ impl Reader<'_> {
             return Ok(());
         }
         // The same rows that were spoken of just before, not any others.
-        if let Some(Cond::Related(last)) = scope.conds.last_mut()
+        if let Some(last) = scope.conds.last_mut().and_then(happening)
             && last.table == table
             && !last.conds.iter().any(|known| same_column(known, &cond))
         {

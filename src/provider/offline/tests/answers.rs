@@ -82,7 +82,7 @@ fn groups_and_having() {
 fn accounts_are_counted_once_a_month_however_often_they_churn() {
     says(
         "How many accounts churned per month in 2026?",
-        "Accounts churned per month in 2026 (3 in all): 2026-05: 1; 2026-06: 2; 2026-07: 1.",
+        "Accounts churned per month in 2026 (3 in all): 2026-05: 1; 2026-06: 2; 2026-07: 1; the data ends on 2026-07-01.",
     );
 }
 
@@ -147,7 +147,7 @@ fn negation() {
 fn ranges_follow_the_columns_own_format() {
     says("How many orders were there in June 2026?", "There were 3 orders in June 2026.");
     says("How many orders last month?", "1 order last month (2026-10-01 to 2026-10-31).");
-    says("How many orders since July 2026?", "3 orders since July 2026.");
+    says("How many orders since July 2026?", "3 orders since July 2026; the data ends on 2026-11-01.");
     asks_for(
         "How many orders in Q2 2026?",
         "SELECT COUNT(*) FROM orders WHERE ordered_on >= '2026-04-01' AND ordered_on < '2026-07-01'",
@@ -156,7 +156,7 @@ fn ranges_follow_the_columns_own_format() {
 
 #[test]
 fn zero_is_said_plainly() {
-    says("how many accounts churned in June 2031?", "No accounts churned in June 2031.");
+    says("how many accounts churned in June 2021?", "No accounts churned in June 2021.");
 }
 
 #[test]
@@ -231,4 +231,26 @@ fn two_values_of_one_column_are_two_rows() {
         "1 customer has both shipped and cancelled orders.",
     );
     says("How many customers are not from France or Spain?", "2 customers are not from France or Spain.");
+}
+
+#[test]
+fn a_time_belongs_to_what_did_not_happen_not_to_the_rows_it_did_not_happen_to() {
+    // Of three accounts one churned in July, one at the end of June, one in May and June.
+    says("how many accounts did not churn in July 2026?", "2 accounts did not churn in July 2026.");
+    says("how many accounts without churn in May 2026?", "2 accounts without churn in May 2026.");
+    says("how many accounts never churned in June 2026?", "1 account never churned in June 2026.");
+    says("in July 2026, how many accounts did not churn?", "In July 2026, how many accounts did not churn: 2.");
+    asks_for(
+        "how many accounts signed up in 2026 but did not churn in May 2026?",
+        "SELECT COUNT(*) FROM accounts AS t1 WHERE EXISTS (SELECT 1 FROM events AS t2 WHERE t2.account_id = t1.\"id\" AND \
+         t2.kind = 'signup' AND t2.occurred_at >= '2026-01-01' AND t2.occurred_at < '2027-01-01') AND NOT EXISTS (SELECT 1 \
+         FROM events AS t3 WHERE t3.account_id = t1.\"id\" AND t3.kind = 'churned' AND t3.occurred_at >= '2026-05-01' AND \
+         t3.occurred_at < '2026-06-01')",
+    );
+}
+
+#[test]
+fn capitals_throughout_read_like_small_letters() {
+    says("HOW MANY ACCOUNTS CHURNED IN JUNE 2026???", "2 accounts churned in June 2026.");
+    says("HOW MANY CUSTOMERS ARE FROM FRANCE?", "2 customers are from france.");
 }
