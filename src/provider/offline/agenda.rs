@@ -17,6 +17,7 @@ use super::sentence;
 use super::sql;
 use super::transcript::Transcript;
 use super::trouble::Trouble;
+use super::unread;
 use super::words::{Kind, LONGEST_QUESTION, Token, tokens};
 
 /// The next step.
@@ -64,6 +65,9 @@ fn decide(transcript: &Transcript) -> Step {
     }
     if several_questions(&tokens) {
         return Step::Say("CANNOT: please ask one question at a time.".to_owned());
+    }
+    if let Some(why) = unread::shape(&tokens) {
+        return Step::Say(format!("CANNOT: {why}"));
     }
     if let Some(step) = list(transcript, &tokens) {
         return step;

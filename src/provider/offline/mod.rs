@@ -25,6 +25,7 @@ mod stem;
 mod tests;
 mod transcript;
 mod trouble;
+mod unread;
 mod words;
 
 use async_trait::async_trait;
